@@ -299,7 +299,10 @@ function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Me
   return (
     meaningOf(rawName) ??
     (letter === "--" ? undefined : meaningOf(letter)) ??
-    optionElsewhere(rawName) ??
+    optionElsewhere(
+      rawName,
+      flags.map(({ name }) => name),
+    ) ??
     meaningOf(`--${near}`)
   );
 }

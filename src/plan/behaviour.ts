@@ -30,6 +30,11 @@ export function behaviourSchema() {
     usesWholeHost: yes,
     /** Retries for some seconds if a server refuses its first connection. Absent: the run ends before its first request. */
     waitsForServer: yes,
+    /**
+     * Waits for a server that accepts connections and answers nothing until requests stall. Absent: the run ends earlier if the server
+     * does not answer another request either.
+     */
+    waitsForSilentServer: yes,
     /** A well-formed response succeeds, even from another model or with other outputs. */
     acceptsOtherOutputs: yes,
     /**

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { after, before, describe, test } from "node:test";
+import { TINY } from "../tokenize/tiny.ts";
 import { inFolder, type RunningProcess, runRampart, startRampart } from "./rampart-process.ts";
 
 /** A dead server, a wrong port or a wrong protocol: the command ends at once, and its error is all that it prints. */
@@ -197,6 +198,16 @@ export default defineScenario({ name: "x", target, load: hold(1), stallTimeout: 
         const slow = await runRampart(["perf_analyzer", "-m", "simple", "-u", url, "--stall-timeout", "6s"]);
         assert.equal(slow.code, 99, slow.err);
         assert.match(slow.err, /^ {2}waiting for localhost:\d+, which has not responded [^\n]*\n[^\n]*did not answer/);
+        const profile = ["genai-perf", "profile", "-m", "x", "--tokenizer", TINY, "-u", url, "--request-count", "1"];
+        for (const [type, within] of [
+          ["kserve", "3 s"],
+          ["chat", "4 s"],
+        ] as const) {
+          const dead = await runRampart([...profile, "--endpoint-type", type, "--stall-timeout", "8s"], { cwd });
+          assert.equal(dead.code, 1, dead.err);
+          assert.match(dead.err, new RegExp(`accepts connections[^\\n]* within ${within}\\b`));
+          assert.equal(/waiting for localhost:\d+/.test(dead.err), type === "chat", dead.err);
+        }
       });
     } finally {
       mute.close();

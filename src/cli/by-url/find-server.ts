@@ -75,7 +75,7 @@ class Finder {
     const command = detected && COMMAND_OF[detected.target];
     const isKind = command === kind.name;
     const refused = /^Nothing/.test(text)
-      ? await reachServers(this.planAt({ url }).target as ServerTargetPlan, this.io.client)
+      ? await reachServers(this.planAt({ url: settings.url }).target as ServerTargetPlan, this.io.client)
       : undefined;
     if (refused !== undefined) throw refused;
     // A server that requires a key does not show its API without one.

@@ -1,6 +1,6 @@
 import { MAX_CONCURRENCY, parseRange, type WrittenRange } from "../../load/levels.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import { fromOption, METRIC_OPTIONS, parseMetric } from "../../measure/metrics/metric-names.ts";
+import { fromOption, METRIC_OPTIONS, orderName, parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { defined } from "../../plan/objects.ts";
@@ -133,13 +133,6 @@ function withStatistic(name: string): string {
   return metric === undefined ? name : `${name}.${metricOf(metric).better === "higher" ? "p1" : "p99"}`;
 }
 
-/** Returns a metric as it is written, for one with its statistic elsewhere: `ttft.p99` for `p99_ttft` and `ttft_p99`. */
-function meantMetric(name: string): string | undefined {
-  const [, before, metric, other, after] = /^(p\d+)[_. -]?([a-z]\w*)$|^(\w+?)[_ -](p\d+)$/i.exec(name) ?? [];
-  const meant = `${metric ?? other}.${before ?? after}`;
-  return parseMetric(fromOption(meant)) === undefined ? undefined : meant;
-}
-
 /** Reads `METRIC=LIMIT`. */
 function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const [, name = "", value = ""] = /^\s*([^=<>]+?)\s*=\s*(.+?)\s*$/.exec(text) ?? [];
@@ -156,7 +149,7 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const read = toAssertion(`${known} ${breaks} ${value}`);
   if (!("code" in read)) return { assertion: read, value };
   const isUnknown = read.code === "unknown-name";
-  const near = isUnknown ? (meantMetric(name) ?? nearestName(name, METRIC_OPTIONS)) : undefined;
+  const near = isUnknown ? (orderName(name) ?? nearestName(name, METRIC_OPTIONS)) : undefined;
   const isNear = isUnknown && !/^Metrics are/.test(String(read.hint));
   const [, limit] = /^Write .* [<>] (.+)\.$/.exec(String(read.hint)) ?? [];
   const meant = near !== undefined ? `${near}=${value}` : limit && `${name}=${limit}`;

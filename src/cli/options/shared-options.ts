@@ -222,15 +222,21 @@ export function sharedOptions(door: Door): SharedOption[] {
 }
 
 /**
- * Returns the explanation of an option that only other commands have; undefined for an unknown name. @param typed name with its dashes
+ * Returns the explanation of an option that only other commands have; undefined for an unknown name.
+ * @param typed name with its dashes @param names names of the command's own options. A command that shares none of them does not measure, so
+ * that names of other tools mean nothing to it.
  */
-export function optionElsewhere(typed: string): { readonly takesValue: boolean; readonly hint: string } | undefined {
+export function optionElsewhere(
+  typed: string,
+  names: readonly string[],
+): { readonly takesValue: boolean; readonly hint: string } | undefined {
   const option = OPTIONS.find(({ name, meant = [] }) => [`--${name}`, ...meant].includes(typed));
   if (option === undefined) return undefined;
   const { name, doors = MEASURING, kind } = option;
   const measuring = COMMANDS.filter((command) => doors.includes(command));
   const commands = `rampart ${listNames(measuring.length > 0 ? measuring : doors)}`;
   const isName = typed === `--${name}`;
+  if (!isName && !OPTIONS.some((one) => names.includes(one.name))) return undefined;
   const hint = isName ? `It is an option of ${commands}.` : `Did you mean --${name} of ${commands}?`;
   return { takesValue: kind !== "switch", hint };
 }

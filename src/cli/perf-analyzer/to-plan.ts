@@ -51,7 +51,12 @@ export function toPlan(settings: Settings): PlanFromFlags {
       telemetry: toTelemetry(settings),
       assertions: [],
       outputs: settings.outputs,
-      behaviour: { ...COMPATIBLE_BEHAVIOUR, queriesThroughBuiltInClient: true, startsEarly: true },
+      behaviour: {
+        ...COMPATIBLE_BEHAVIOUR,
+        queriesThroughBuiltInClient: true,
+        startsEarly: true,
+        waitsForSilentServer: true,
+      },
     },
     sharedValues(settings),
   );

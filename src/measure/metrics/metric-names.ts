@@ -177,15 +177,24 @@ export function findMetric(given: string): NamedMetric | undefined {
   return { name: nameMetric(plan), label: statistics?.length === 1 ? label : metricText(plan), quantity, unit, better };
 }
 
+const ELSEWHERE = new RegExp(`^(${STATISTIC})[_. -]?([a-z][\\w.]*)$|^(\\w+?)[_ -](${STATISTIC})$`, "i");
+
+/** Returns a metric as it is written, for one with its statistic elsewhere: `ttft.p99` for `p99_ttft` and `ttft p99`. */
+export function orderName(name: string): string | undefined {
+  const [, before, metric, other, after] = ELSEWHERE.exec(name) ?? [];
+  const meant = `${metric ?? other}.${before ?? after}`;
+  return parseMetric(fromOption(meant)) === undefined ? undefined : meant;
+}
+
 /** Returns the known name that is most similar to an unknown one, with a statistic if only that is missing. */
 export function suggestMetric(name: string): string | undefined {
   const given = fromOption(name.replace(/\b(?:avg|average)\b/, "mean"));
   if (given !== name && parseMetric(given) !== undefined) return given;
+  const ordered = orderName(given);
+  if (ordered !== undefined) return fromOption(ordered);
   const [of, statistic] = splitName(given);
   const hasStatistics = (name: string): boolean => (findEntry(toPlan(name).key)?.statistics?.length ?? 0) > 1;
   if (statistic === undefined && hasStatistics(of)) return `${given}.p99`;
-  const [, first = "", last = ""] = /^([^.]+)\.(.+)$/.exec(given) ?? [];
-  if (parseStatistic(first) !== undefined && parseMetric(`${last}.${first}`) !== undefined) return `${last}.${first}`;
   const [family = "", ...rest] = given.split(".");
   const names = [...METRIC_KEYS, "mean", "p50", "p90", "p95", "p99"];
   const near = nearestName(family, names);

@@ -5,7 +5,7 @@ import { entryOf, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/m
 import { type Text, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Report, TextSink } from "../report.ts";
-import { formatRampartWarning } from "../warning-text.ts";
+import { formatRampartWarning, formatSlowServer } from "../warning-text.ts";
 import { formatGenAiPerfConsole } from "./console.ts";
 import { TABLE_STATISTICS } from "./layout.ts";
 import { type Measured, measuredOf } from "./measured.ts";
@@ -22,11 +22,17 @@ import { formatTelemetryConsole } from "./telemetry/telemetry.ts";
 export function createGenaiPerfConsole({ outputs }: Plan, sink: TextSink): Report {
   const isVerbose = outputs.genaiPerf?.isVerbose === true;
   const note = (text: Text): void => sink.err(`rampart: ${word(text, sink.nameOf)}\n`);
+  // With more verbosity, perf_analyzer's console prints them.
+  const say = (text: string): void => {
+    if (outputs.verbosity === 0) sink.err(text);
+  };
+  let hasSaidSlow = false;
   return {
-    onWarning: (warning) => {
-      // perf_analyzer's console prints them too.
-      if (outputs.verbosity === 0) sink.err(`${formatRampartWarning(warning, sink.nameOf)}\n`);
+    onSlowServer: (url) => {
+      if (!hasSaidSlow) say(formatSlowServer(url));
+      hasSaidSlow = true;
     },
+    onWarning: (warning) => say(`${formatRampartWarning(warning, sink.nameOf)}\n`),
     finish: (run) => {
       if (isVerbose) reportCourse(run, note);
       const measured = measuredOf(run);

@@ -3,11 +3,13 @@ import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { countOf, formatPct, plural } from "../../plan/units.ts";
-import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
+import { membersOf } from "../../registry/mix.ts";
+import { type ServerTargetPlan, serviceKindOf, targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../interrupt.ts";
+import { describeImpliedPort } from "../open/endpoint.ts";
 import { answersNothing } from "../open/silent-server.ts";
 import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
@@ -236,7 +238,7 @@ const MOST_REASON = 80;
 
 /** Returns the error of a target to which no connection could be opened. */
 export function cannotConnect({ target }: Plan, failure: Failure): RunError {
-  const urls = urlsOf(target).join(", ");
+  const urls = describePlaces(target).join(", ");
   const why = describeFailure(failure);
   const what =
     {
@@ -245,6 +247,17 @@ export function cannotConnect({ target }: Plan, failure: Failure): RunError {
     }[failure.kind as string] ?? "";
   const message = what === "" ? `cannot connect to ${urls}: ${why}` : `${urls} ${what}`;
   return new RunError("unreachable", message, "Is the server running, and is this its address?", { failure });
+}
+
+/** Returns the addresses of a target, with the port that is used for an address without one. */
+function describePlaces(target: Plan["target"]): string[] {
+  const members = membersOf(target);
+  if (members.length > 0) return members.flatMap((member) => describePlaces(member.target));
+  return urlsOf(target).map((url) => {
+    const { defaultPort } = serviceKindOf(target as ServerTargetPlan).address(target as ServerTargetPlan);
+    const implied = describeImpliedPort({ url, defaultPort });
+    return `${url}${implied && ` (${implied})`}`;
+  });
 }
 
 function kindOf(failure: Failure): "unreachable" | "stalled" | "failed-request" {

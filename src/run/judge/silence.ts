@@ -35,7 +35,7 @@ export interface WatchedRun {
  * @returns a function that stops watching
  */
 export function watchSilence(plan: Plan, { signal, observer, progress }: WatchedRun): () => void {
-  if (plan.behaviour?.waitsForServer === true || !canAsk(plan)) return () => {};
+  if (plan.behaviour?.waitsForSilentServer === true || !canAsk(plan)) return () => {};
   const limitMs = SILENT_RATIO * plan.client.stallTimeoutMs;
   let isOver = false;
   const isUnanswered = (): boolean => {

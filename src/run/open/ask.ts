@@ -4,6 +4,7 @@ import type { RunObserver } from "../../result/observer.ts";
 import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, Query, ServiceAddress } from "../../service/service.ts";
 import { ControlError } from "../../transport/control-client.ts";
+import { describeImpliedPort } from "./endpoint.ts";
 import type { QueryClients } from "./query-clients.ts";
 
 /** The server to query. */
@@ -61,6 +62,7 @@ function toRunError(
   switch (failure.kind) {
     case "connect":
     case "tls": {
+      const implied = describeImpliedPort(address);
       const attempt =
         address.wire === "http"
           ? `HTTP client failed: ${failure.kind === "tls" ? "SSL connect error" : "Couldn't connect to server"}`
@@ -68,7 +70,7 @@ function toRunError(
       return new RunError(
         "unreachable",
         `${failed}${attempt}: ${server}: ${failure.message}`,
-        `Is the server running, and is ${server}${impliedPort(address)} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
+        `Is the server running, and is ${server}${implied && ` (${implied})`} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
         { failure },
       );
     }
@@ -99,12 +101,6 @@ function toRunError(
         { failure },
       );
   }
-}
-
-/** Describes the implied port of an address without one. */
-function impliedPort({ url, defaultPort }: ServiceAddress): string {
-  const isBare = /^[^/:[\]]+$/.test(url) && defaultPort > 0;
-  return isBare ? ` (port ${defaultPort}, because it names none)` : "";
 }
 
 /** Returns the server's message if the response is JSON with an `error`, or with a `message` and its `code`. */

@@ -45,6 +45,7 @@ interface ParsedUrl {
   readonly authority: string;
   readonly pathPrefix: string;
   readonly isSecure: boolean;
+  readonly hasPort: boolean;
 }
 
 /** Parses `host`, `host:port`, `[v6]:port` and `http(s)://host[:port][/prefix]`; drops a leading `=` from `-u=host`. @throws UserError */
@@ -90,7 +91,15 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     authority: port === undefined && scheme === undefined ? `${name}:${defaultPort}` : place,
     pathPrefix: slash < 0 ? "" : withoutTrailingSlashes(rest.slice(slash)),
     isSecure: scheme === "https",
+    hasPort: port !== undefined,
   };
+}
+
+/** Says which port is used for an address without one: `no port is given, so port 80 is used`. Empty if it has a port. */
+export function describeImpliedPort({ url, defaultPort }: Pick<ServiceAddress, "url" | "defaultPort">): string {
+  if (defaultPort === 0) return "";
+  const { hasPort, port } = parseUrl(url, defaultPort);
+  return hasPort ? "" : `no port is given, so port ${port} is used`;
 }
 
 /** Returns a port from 1 to 65,535, or NaN. */

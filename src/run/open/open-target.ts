@@ -104,7 +104,7 @@ export async function openTarget(
     isQueried = true;
     const asking = send(query, what);
     // Under load a slow server may be silent too.
-    const isWaiting = session !== undefined || plan.behaviour?.waitsForServer === true;
+    const isWaiting = session !== undefined || plan.behaviour?.waitsForSilentServer === true;
     return isWaiting ? asking : unlessSilent({ target, client: plan.client }, asking);
   };
   const { trace } = plan.telemetry;

@@ -6,7 +6,7 @@ import { connectFailure } from "../../transport/connect-failure.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { openNamedSocket } from "../../transport/named-socket.ts";
 import type { Endpoint } from "../../transport/request.ts";
-import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
+import { describeImpliedPort, resolveEndpoint, sourcesOf } from "./endpoint.ts";
 
 /** Maximum time for connecting. A slower server may still be reachable. */
 export const MOST_PROBE_MS = 1000;
@@ -21,10 +21,9 @@ export async function reachServers(
 ): Promise<RunError | undefined> {
   const address = serviceKindOf(target).address(target);
   const { tls } = networkOf(target);
-  const endpoints = [...new Set(urlsOf(target))].map((url) =>
-    resolveEndpoint({ ...address, url }, tls, sourcesOf(client)),
-  );
-  const asked = await Promise.all(endpoints.map(reach));
+  const places = [...new Set(urlsOf(target))].map((url) => ({ ...address, url }));
+  const endpoints = places.map((place) => resolveEndpoint(place, tls, sourcesOf(client)));
+  const asked = await Promise.all(endpoints.map((one, at) => reach(one, describeImpliedPort(places[at] ?? address))));
   const refused = asked.filter((one) => one !== undefined);
   if (refused.length === 0) return undefined;
   const others = asked.length - refused.length;
@@ -33,8 +32,11 @@ export async function reachServers(
   return new RunError("unreachable", `cannot connect to ${refused.join(", ")}`, hint);
 }
 
-/** Returns the server with the reason why it cannot be reached; undefined when it can, or when this is not known in time. */
-async function reach(endpoint: Endpoint): Promise<string | undefined> {
+/**
+ * Returns the server with the reason why it cannot be reached; undefined when it can, or when this is not known in time.
+ * @param implied says which port is used if none is given
+ */
+async function reach(endpoint: Endpoint, implied: string): Promise<string | undefined> {
   const failure = await new Promise<Failure | undefined>((resolve) => {
     let isOpened = false;
     const timer = setTimeout(() => {
@@ -53,5 +55,5 @@ async function reach(endpoint: Endpoint): Promise<string | undefined> {
       },
     });
   });
-  return failure && `${maskSecrets(endpoint.authority)} (${failure.message})`;
+  return failure && `${maskSecrets(endpoint.authority)} (${failure.message}${implied && `; ${implied}`})`;
 }

@@ -1,3 +1,4 @@
+import type { DataForm } from "../form.ts";
 import type { Family } from "./families.ts";
 
 /** The probable meaning of data that is not a builder's name with its options: the text to write instead. */
@@ -67,6 +68,13 @@ function meantValue(data: unknown, { noun, entries }: Family): string | undefine
   if (!isLoad || !pairs.every(([key]) => entries.has(key))) return undefined;
   const all = pairs.map(([key, value]) => `{ ${key}: ${typeof value === "object" ? "{ … }" : String(value)} }`);
   return `them as phases, one after the other: [${all.join(", ")}]`;
+}
+
+/** Returns the right way to write several arguments that were given as one text, such as `1..8`, or as a list; undefined for other values. */
+export function meantArguments(form: DataForm, body: unknown): string | undefined {
+  const values = Array.isArray(body) ? body.map(String) : String(body).split(/\s*(?:\.{2,3}|->|[-–:,]|\bto\b)\s*|\s+/);
+  const areNumbers = values.length > 1 && values.every((value) => /^\d+(?:\.\d+)?$/.test(value));
+  return areNumbers ? call(form.name, form, values) : undefined;
 }
 
 function call(

@@ -14,7 +14,7 @@ import { fileBody, multipart } from "../targets/http.ts";
 import { MEMBER_PARTS } from "../targets/target-builder.ts";
 import { readAssertion } from "./assertion-text.ts";
 import { type Entry, type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
-import { meantData } from "./meant.ts";
+import { meantArguments, meantData } from "./meant.ts";
 
 /** Converts data to the objects that the builders of scenarios return. */
 
@@ -194,6 +194,12 @@ function splitBody(entry: Entry, body: unknown, path: string, problems: Problem[
   for (const name of codeOnly)
     if (name in all) problems.push(problem("unsupported", `${path}.${name}`, "is a function", WRITE_CODE));
   const missing = form.isArgOptional === true ? [] : args.filter((name) => !(name in all));
+  const written = missing.length > 0 && !isObject(body) ? meantArguments(form, body) : undefined;
+  if (written !== undefined) {
+    const message = `takes ${args.join(" and ")} by name`;
+    problems.push(problem("invalid-value", path, message, `Write ${written}.`, showValue(body)));
+    return { given: {}, options: {} };
+  }
   if (missing.length > 0) problems.push(...findMissing(entry, missing, all, path));
   const entries = Object.entries(all);
   return {

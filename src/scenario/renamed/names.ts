@@ -104,6 +104,13 @@ export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   // In findMax.
   ...["from", "start", "min", "to", "end", "max", "over"].map((name) => [`range:${name}`, RANGE] as const),
   ["forAtMost:for", ['forAtMost: "30 s"', "forAtMost: 30 s"]],
+  [
+    "forAtMost:atMost",
+    [
+      'range: ramp(1, 64) for the highest load, or forAtMost: "30 s" for the longest measurement of each load',
+      "range: { ramp: { from: 1, to: 64 } } for the highest load, or forAtMost: 30 s for the longest measurement of each load",
+    ],
+  ],
   // In ramp and rateRamp.
   ...["ramp", "rateRamp"].flatMap((name) => [[`${name}.start`, "from: 1"] as const, [`${name}.end`, "to: 8"] as const]),
   // Of soak and spike.

@@ -35,6 +35,7 @@ describe("a limit", () => {
     ["p99 = 5%", /no comparison/, /METRIC/],
     ["thrughput < -3%", /there is no metric thrughput/, /Did you mean throughput\?/],
     ["ttft > +5%", /there is no metric ttft/, /Did you mean timeToFirstToken\.p99\?/],
+    ["ttft p99 > 5 %", /there is no metric ttft p99/, /Did you mean timeToFirstToken\.p99\?/],
     ["avg > 1ms", /there is no metric avg/, /Did you mean mean\?/],
     ["zzz > +5%", /there is no metric zzz/, /Metrics are p99/],
     ["p99 > 5%", /limited by a change or a time/, /Write \+5% or -5%/],

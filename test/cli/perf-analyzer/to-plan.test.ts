@@ -119,6 +119,7 @@ test("without flags the plan is perf_analyzer's default", () => {
     behaviour: {
       queriesThroughBuiltInClient: true,
       startsEarly: true,
+      waitsForSilentServer: true,
       skipsRunCounters: true,
       needsCounters: true,
       measuresLevelsOnce: true,

@@ -4,10 +4,16 @@ import { word } from "../../../src/plan/messages.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
-import { FailureLimits, isRatioExceeded } from "../../../src/run/judge/failure-limits.ts";
+import { cannotConnect, FailureLimits, isRatioExceeded } from "../../../src/run/judge/failure-limits.ts";
 import { FailureLog } from "../../../src/run/judge/failure-log.ts";
 import type { SenderState } from "../../../src/run/send/messages.ts";
 import { nowNs } from "../../../src/runtime/clock.ts";
+import { defineScenario } from "../../../src/scenario/define.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
+import { mix } from "../../../src/scenario/mix.ts";
+import { http } from "../../../src/scenario/targets/http.ts";
+import type { Target } from "../../../src/scenario/targets/target.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
 import type { Failure, FailureKind } from "../../../src/transport/failure.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 
@@ -263,4 +269,21 @@ describe("the share of failures is above the limit", () => {
       }
     }
   });
+});
+
+test("an address without a port is reported with the port that was tried, in a mix too", () => {
+  const refused: Failure = { kind: "connect", message: "refused" };
+  const members = [
+    { name: "a", target: http("h") },
+    { name: "b", target: http("h:9") },
+  ] as const;
+  for (const [target, says] of [
+    [http("h"), / h \([^()]* port 80 is used\): refused$/],
+    [http("https://h"), / https:\/\/h \([^()]* port 443 is used\): refused$/],
+    [http("h:80"), / h:80: refused$/],
+    [mix(members), / h \([^()]* port 80 is used\), h:9: refused$/],
+  ] as const) {
+    const plan = toPlan(defineScenario({ name: "x", target: target as Target, load: hold(1) }), "/");
+    assert.match(cannotConnect(plan, refused).message, says);
+  }
 });

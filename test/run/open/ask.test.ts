@@ -85,7 +85,7 @@ test("a call that the server does not have is an error of its own", async () => 
 test("an address without a port is reported with the port that was tried", async () => {
   const failure: Failure = { kind: "connect", message: "refused" };
   const { hint } = await errorOf(failure);
-  assert.match(word(hint), /is server \(port 8000, because it names none\) its HTTP address\?$/);
+  assert.match(word(hint), /is server \([^()]* port 8000 is used\) its HTTP address\?$/);
   const given = await errorOf(failure, undefined, { ...ADDRESS, url: "server:1", wire: "grpc" });
   assert.match(word(given.hint), /is server:1 its gRPC address\?$/);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
-import { parseUrl, resolveEndpoint } from "../../../src/run/open/endpoint.ts";
+import { describeImpliedPort, parseUrl, resolveEndpoint } from "../../../src/run/open/endpoint.ts";
 
 const urls: readonly (readonly [
   text: string,
@@ -29,7 +29,12 @@ const urls: readonly (readonly [
 
 for (const [text, host, port, authority, pathPrefix = "", isSecure = false] of urls) {
   test(`the address '${text}'`, () => {
-    assert.deepEqual(parseUrl(text, 8000), { host, port, authority, pathPrefix, isSecure });
+    const hasPort = /[^:]:\d+(?:\/|$)/.test(text.trim());
+    assert.deepEqual(parseUrl(text, 8000), { host, port, authority, pathPrefix, isSecure, hasPort });
+    assert.equal(
+      describeImpliedPort({ url: text, defaultPort: 8000 }),
+      hasPort ? "" : `no port is given, so port ${port} is used`,
+    );
   });
 }
 

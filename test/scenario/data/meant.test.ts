@@ -25,6 +25,16 @@ const CASES: readonly (readonly [line: string, place: string, hint: string])[] =
   ["load: hold:16", "4:7, load", "Write { hold: 16 }."],
   ['load: "ramp(1, 50)"', "4:7, load", "Write { ramp: { from: 1, to: 50 } }."],
   ["load: steps(1, 2, 4)", "4:7, load", "Write { steps: [1, 2, 4] }."],
+  ["load: { ramp: 1..8 }", "4:15, load.ramp", "Write { ramp: { from: 1, to: 8 } }."],
+  ["load: { ramp: 1 to 8 }", "4:15, load.ramp", "Write { ramp: { from: 1, to: 8 } }."],
+  ["load: { ramp: [1, 8] }", "4:9, load.ramp", "Write { ramp: { from: 1, to: 8 } }."],
+  ["load: { ramp: 1:64:4 }", "4:15, load.ramp.to", "Write to: 8."],
+  ["load: { rateRamp: 10-100 }", "4:19, load.rateRamp", "Write { rateRamp: { from: 10, to: 100 } }."],
+  [
+    "load: { findMax: { where: p99 < 1 s, atMost: 64 } }",
+    "4:38, load.findMax.atMost",
+    "Write range: { ramp: { from: 1, to: 64 } } for the highest load, or forAtMost: 30 s for the longest measurement of each load.",
+  ],
   ["load: { steps: 1,2,4 }", "4:1, load", "Write { steps: [1, 2, 4] }."],
   [
     "load: { hold: 2, rate: 10 }",

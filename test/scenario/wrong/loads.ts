@@ -99,6 +99,11 @@ export const LOADS: readonly WrongScenario[] = [
     ],
   },
   {
+    name: "a search with a bound that may be of the load or of the time",
+    fields: ["target: embedded()", 'load: findMax({ where: p99().below("1 s"), atMost: 64 })'],
+    says: '5:46, load.atMost: is not an option here. Write range: ramp(1, 64) for the highest load, or forAtMost: "30 s" for the longest measurement of each load.',
+  },
+  {
     name: "a load that is an object with nearly the name of others",
     fields: ["target: embedded()", "load: { concurrent: 4 }"],
     says: '5:3, load: must be <*> (got {"concurrent":4}). Write load: hold(16, { for: "30 s" }).',
