@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -12,6 +11,7 @@ import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type * as ModelFiles from "../src/report/model-files.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
+import { makeFolder } from "./make-folder.ts";
 import { startMetricsStub, twoGpus } from "./servers/metrics-stub.ts";
 import { LIMIT } from "./time-limit.ts";
 import { TINY } from "./tokenize/tiny.ts";
@@ -884,7 +884,7 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
 test("made-up metrics and builders are in the types of scenarios and in the reference", LIMIT, async () => {
   const { COMMAND } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
   // Nothing of the repository is beside it.
-  const own = mkdtempSync(join(tmpdir(), "rampart-types-"));
+  const own = makeFolder();
   assert.equal(await COMMAND.run([own], "rampart types", silentIo()), 0);
   writeFileSync(
     join(own, "scenario.ts"),
@@ -914,11 +914,7 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
     // @ts-expect-error It has no minimum.
     max("openAtEnd");\n`,
   );
-  try {
-    assert.equal(typeCheck(own), "");
-  } finally {
-    rmSync(own, { recursive: true, force: true });
-  }
+  assert.equal(typeCheck(own), "");
   const path = join(folder, "compile/docs/scenario-reference.ts");
   const { formatAssertions, formatChapter } = (await import(
     pathToFileURL(path).href

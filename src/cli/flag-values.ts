@@ -17,7 +17,8 @@ export function readPercent(name: string, text: string | undefined, problems: Pr
   return text === undefined ? undefined : readAs("percent", name, text, problems);
 }
 
-function readAs(kind: Notation, name: string, text: string, problems: Problem[]): number | undefined {
+/** Reads the text of a flag in a notation. @param problems receives a value that is not valid */
+export function readAs(kind: Notation, name: string, text: string, problems: Problem[]): number | undefined {
   const read = readNotation(kind, text);
   if (typeof read === "number") return read;
   problems.push(problem("invalid-value", `--${name}`, read.message, read.hint, text));

@@ -1,7 +1,7 @@
 import { defined } from "../plan/objects.ts";
 import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
 import { ONLY_ONE, type Problem, problem } from "../plan/problem.ts";
-import { readNumber } from "./flag-values.ts";
+import { readAs, readNumber } from "./flag-values.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
 import type { PlanValues } from "./options/place.ts";
 import {
@@ -9,7 +9,6 @@ import {
   defaultTextOf,
   fileKeyOf,
   type GivenValue,
-  readNotation,
   type SharedOption,
   STDOUT_FILE,
   toOutputPath,
@@ -121,12 +120,7 @@ function readOption(flags: FlagValues, option: SharedOption, problems: Problem[]
   if (kind === "switch") return flags.has(name) || undefined;
   const text = flags.text(name);
   if (text === undefined) return undefined;
-  if (kind === "duration" || kind === "percent") {
-    const read = readNotation(kind, text);
-    if (typeof read === "number") return read;
-    problems.push(problem("invalid-value", `--${name}`, read.message, read.hint, text));
-    return undefined;
-  }
+  if (kind === "duration" || kind === "percent") return readAs(kind, name, text, problems);
   if (kind !== "whole" && kind !== "decimal") return text;
   const { min = 0, max, example } = option;
   return readNumber(flags, name, { isWhole: kind === "whole", min, max, example }, problems);

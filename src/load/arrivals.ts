@@ -1,5 +1,5 @@
 import type { RateRampPlan } from "../plan/load-options.ts";
-import { msToNs, msToSec, NS_PER_SEC, nsToSec, secToNs } from "../plan/units.ts";
+import { msToNs, msToSec, NS_PER_SEC, nsToSec, secToNs, sum } from "../plan/units.ts";
 import { createRandom, drawExponential, drawGamma } from "../runtime/random.ts";
 
 /** Returns the due times of successive requests, ascending, in nanoseconds since the level began. */
@@ -98,6 +98,6 @@ export function scheduledArrivals(timesMs: readonly number[]): Arrivals {
 
 /** Returns the request rate of repeated gaps. */
 export function intervalsRatePerSec(intervalsNs: readonly number[]): number {
-  const totalNs = intervalsNs.reduce((sum, interval) => sum + interval, 0);
+  const totalNs = sum(intervalsNs);
   return (intervalsNs.length * NS_PER_SEC) / totalNs;
 }

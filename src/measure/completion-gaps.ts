@@ -1,4 +1,4 @@
-import { msToNs } from "../plan/units.ts";
+import { msToNs, sum } from "../plan/units.ts";
 import { bucketStartNs, ExponentialHistogram, type HistogramCounts } from "./exponential-histogram.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "./records.ts";
 import { percentileAt, type Sketch } from "./sketch.ts";
@@ -206,9 +206,9 @@ function usualBelow({ offset, counts }: ExponentialHistogram, lengthNs: number):
   const lengthsNs = Array.from(counts, (_, at) => bucketStartNs(offset + at + 0.5));
   const end = lengthsNs.filter((ns) => ns < lengthNs / ALIKE_RATIO).length;
   const sumsNs = lengthsNs.map((ns, at) => ns * (counts[at] as number));
-  const [belowNs, restNs] = [sumsNs.slice(0, end), sumsNs.slice(end)].map(sumOf) as [number, number];
-  const isUsual = sumOf(counts.subarray(end)) > MOST_ALIKE && restNs > belowNs;
-  if (sumOf(counts.subarray(0, end)) < FEWEST_GAPS || isUsual) return undefined;
+  const [belowNs, restNs] = [sumsNs.slice(0, end), sumsNs.slice(end)].map(sum) as [number, number];
+  const isUsual = sum(counts.subarray(end)) > MOST_ALIKE && restNs > belowNs;
+  if (sum(counts.subarray(0, end)) < FEWEST_GAPS || isUsual) return undefined;
   const lengthAt = (ratio: number): number => {
     let at = 0;
     for (let seenNs = sumsNs[0] as number; at < end - 1 && seenNs < ratio * belowNs; seenNs += sumsNs[at] as number)
@@ -216,12 +216,6 @@ function usualBelow({ offset, counts }: ExponentialHistogram, lengthNs: number):
     return lengthsNs[at] as number;
   };
   return { typicalNs: lengthAt(1 / 2), longNs: lengthAt(USUAL_RATIO) };
-}
-
-function sumOf(values: Iterable<number>): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum;
 }
 
 /**

@@ -126,6 +126,8 @@ export const hoursToSec = (hours: number): number => hours * 3600;
 export const secToMs = (sec: number): number => sec * 1e3;
 
 /** Adds numbers. */
-export function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+export function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { writeIn } from "../make-folder.ts";
 import type { Stub } from "../servers/stub.ts";
 import { freshCopy } from "./fresh.ts";
 import { makeGrpcMessage, makeHttpRequest, makeWrkScript } from "./payload.ts";
@@ -169,9 +170,7 @@ function perfAnalyzerClient(peer: Peer): Client {
 
 /** Writes something into a file of the bench, whose path it returns. */
 function writePayload(name: string, content: string | Uint8Array): string {
-  const file = join(benchFolder, name);
-  writeFileSync(file, content);
-  return file;
+  return writeIn(benchFolder, name, content);
 }
 
 function inferUrl(stub: Stub, load: Load): string {

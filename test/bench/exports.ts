@@ -5,12 +5,12 @@
 // Needs Linux, and about 15 GB of disk, which it frees.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { formatCount } from "../../src/plan/units.ts";
+import { makeFolder } from "../make-folder.ts";
 import { root } from "./clients.ts";
 import { judgeGoal } from "./goals.ts";
 import { readMemory } from "./memory/watch.ts";
@@ -31,29 +31,25 @@ const INPUT_CONFIG = {
 };
 
 async function main(executable: string, count: number): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-exports-"));
-  try {
-    const host = join(folder, "hosts", "one");
-    mkdirSync(host, { recursive: true });
-    const path = join(host, "profile_export.json");
-    writeExport(path, count);
-    writeFileSync(join(host, "profile_export_genai_perf.json"), JSON.stringify({ input_config: INPUT_CONFIG }));
-    const small = join(folder, "small.json");
-    writeExport(small, 1000);
-    const merge = ["genai-perf", "process-export-files", "-d", join(folder, "hosts"), "--artifact-dir", folder];
-    const compared = await measure("compare", [executable, "compare", small, path], count);
-    const merged = await measure("process-export-files", [executable, ...merge], count);
-    const what = `of ${formatCount(count)} requests: peak MB`;
-    const goals = [
-      judgeGoal(`compare ${what}`, compared.peakMb, COMPARE_LIMIT_MB),
-      judgeGoal(`process-export-files ${what}`, merged.peakMb),
-    ];
-    if (compared.isFailed || merged.isFailed) return 1;
-    if (count === DEFAULT_REQUESTS) writeFigures("bench:exports", { goals });
-    return goals.every(({ passed }) => passed) ? 0 : 1;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = makeFolder();
+  const host = join(folder, "hosts", "one");
+  mkdirSync(host, { recursive: true });
+  const path = join(host, "profile_export.json");
+  writeExport(path, count);
+  writeFileSync(join(host, "profile_export_genai_perf.json"), JSON.stringify({ input_config: INPUT_CONFIG }));
+  const small = join(folder, "small.json");
+  writeExport(small, 1000);
+  const merge = ["genai-perf", "process-export-files", "-d", join(folder, "hosts"), "--artifact-dir", folder];
+  const compared = await measure("compare", [executable, "compare", small, path], count);
+  const merged = await measure("process-export-files", [executable, ...merge], count);
+  const what = `of ${formatCount(count)} requests: peak MB`;
+  const goals = [
+    judgeGoal(`compare ${what}`, compared.peakMb, COMPARE_LIMIT_MB),
+    judgeGoal(`process-export-files ${what}`, merged.peakMb),
+  ];
+  if (compared.isFailed || merged.isFailed) return 1;
+  if (count === DEFAULT_REQUESTS) writeFigures("bench:exports", { goals });
+  return goals.every(({ passed }) => passed) ? 0 : 1;
 }
 
 async function measure(name: string, [program = "", ...args]: readonly string[], count: number) {

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import * as v from "valibot";
 import { Checkpoint, type KeepableRun } from "../../src/campaign/checkpoint.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 
 /** Results that are kept between commands, in a layout of no front door. */
 
-const root = mkdtempSync(join(tmpdir(), "rampart-checkpoint-"));
-after(() => rmSync(root, { recursive: true }));
-const report = join(root, "report.json");
-writeFileSync(report, "first");
+const root = makeFolder();
+const report = writeIn(root, "report.json", "first");
 
 interface Opened {
   readonly checkpoint: Checkpoint<number>;
@@ -36,7 +34,7 @@ function runOf(fingerprint: string): KeepableRun<number> {
 }
 
 test("a stored result is found by a later command as long as its report is unchanged", async () => {
-  const folder = mkdtempSync(join(root, "kept-"));
+  const folder = makeFolder();
   const { checkpoint } = await open(folder);
   const name = checkpoint.nameResult();
   await checkpoint.add(runOf("a"), [["width", 4]], { name, folder: root, result: 7 });
@@ -50,7 +48,7 @@ test("a stored result is found by a later command as long as its report is uncha
 });
 
 test("entries of other tools are kept, and a result of the same run is replaced", async () => {
-  const folder = mkdtempSync(join(root, "kept-"));
+  const folder = makeFolder();
   const path = join(folder, "checkpoint.json");
   const other = { name: "run_8", theirs: true };
   writeFileSync(path, JSON.stringify({ kept: { runs: [other] } }));
@@ -66,7 +64,7 @@ test("entries of other tools are kept, and a result of the same run is replaced"
 });
 
 test("a file without the list is refused by its place in the layout", async () => {
-  const folder = mkdtempSync(join(root, "kept-"));
+  const folder = makeFolder();
   for (const document of [{}, null, [], { kept: null }, { kept: { runs: [{}] } }]) {
     writeFileSync(join(folder, "checkpoint.json"), JSON.stringify(document));
     await assert.rejects(open(folder), /is not a checkpoint: kept\.runs is missing/);

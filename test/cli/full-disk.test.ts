@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { sum } from "../../src/plan/units.ts";
 import { openProfileExport } from "../../src/report/read/profile-export.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { LIMIT } from "../time-limit.ts";
@@ -72,10 +73,7 @@ describe("a disk that is full while a run lasts", { skip: !isSupported }, () => 
       assert.equal(code, 74, err);
       const { experiments } = openProfileExport(join(cwd, "p.json"));
       const counts = experiments.map(({ requestCount }) => requestCount);
-      assert.equal(
-        counts.reduce((sum, count) => sum + count, 0),
-        cutCount(err, "p.json"),
-      );
+      assert.equal(sum(counts), cutCount(err, "p.json"));
       assert.deepEqual(
         experiments.map(({ value }) => value),
         [1, 2, 3, 4, 5, 6, 7, 8].slice(0, experiments.length),

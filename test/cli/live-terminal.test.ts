@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { endLater, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { ROOT, rampartCommand, runRampart } from "./rampart-process.ts";
@@ -110,7 +110,7 @@ describe("what a run shows while it lasts", LIMIT, () => {
       if (index < 2) endLater(response, rest);
       else void waiting.promise.then(() => response.end(rest));
     });
-    const folder = mkdtempSync(join(tmpdir(), "rampart-live-"));
+    const folder = makeFolder();
     const scenario = scenarioText({
       target: `openai("${model.url}", { model: "m", tokenizer: "none", streaming: true })`,
       inputs: 'input.payloads("./in.json")',
@@ -130,7 +130,6 @@ describe("what a run shows while it lasts", LIMIT, () => {
       assert.doesNotMatch(text(), /^recent /m);
     } finally {
       model.close();
-      rmSync(folder, { recursive: true });
     }
   });
 

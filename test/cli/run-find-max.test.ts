@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { listen } from "../servers/listen.ts";
 import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
@@ -40,8 +40,7 @@ describe("findMax", () => {
         response.end("x");
       }, 10);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    url = `127.0.0.1:${await listen(server)}`;
   });
 
   after(() => server.close());

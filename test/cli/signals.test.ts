@@ -1,9 +1,9 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { withServer } from "../run/kserve-server.ts";
+import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
 import { inFolder, startRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
@@ -35,8 +35,7 @@ for (const [signal, number] of SIGNALS) {
 test("a scenario interrupted before its first request exits with 130 and a message", LIMIT, async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const server = createServer(() => resolve());
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `127.0.0.1:${await listen(server)}`;
   try {
     await inFolder({ "x.ts": scenarioText({ target: `triton("${url}", { model: "simple" })` }) }, async (cwd) => {
       const running = startRampart(["run", "x.ts"], { cwd });

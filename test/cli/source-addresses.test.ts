@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
+import { listen } from "../servers/listen.ts";
 import { runRampart } from "./rampart-process.ts";
 import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 
@@ -23,9 +23,7 @@ const seen = new Set<string>();
 const scraped = new Set<string>();
 let url = "";
 before(async () => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  url = `http://127.0.0.1:${await listen(server)}`;
 });
 after(() => server.close());
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { makeDeclarations } from "../../compile/declarations.ts";
+import { makeFolder } from "../make-folder.ts";
 import { typeCheck } from "../type-check.ts";
 
 /** The package's types in a strict project that has nothing else: neither Node's types nor a browser's, nor other packages. */
@@ -18,9 +18,8 @@ export default defineScenario({
 `;
 const BAD = GOOD.replace('"latency"', '"letancy"').replace('"25 ms"', "25");
 
-let folder: string;
+const folder = makeFolder();
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-typed-"));
   const home = join(folder, "node_modules", "rampart");
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, "index.d.ts"), makeDeclarations());
@@ -30,7 +29,6 @@ before(() => {
   writeFileSync(join(folder, "good.ts"), GOOD);
   writeFileSync(join(folder, "bad.ts"), BAD);
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 function check(file: string, moduleResolution: string): string {
   const compilerOptions = {

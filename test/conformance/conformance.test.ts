@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
+import { sum } from "../../src/plan/units.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { TARGETS } from "../../src/registry/service-kinds.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
@@ -87,10 +88,7 @@ function checkCounts(row: ConformanceRow, aCase: Case, result: RunResult, server
     checkStatistics(row, aCase, result, servers);
   }
   assert.equal(sentCount, completedCount + failedCount + cancelledCount);
-  assert.equal(
-    failures.reduce((sum, { count }) => sum + count, 0),
-    failedCount + cancelledCount,
-  );
+  assert.equal(sum(failures.map(({ count }) => count)), failedCount + cancelledCount);
   if (servers.length > 0) {
     const sum = (of: "received" | "answered" | "faulted"): number =>
       servers.reduce((total, { traffic }) => total + traffic[of], 0);

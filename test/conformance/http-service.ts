@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import type { SequenceRequest } from "../run/send/sequence-traffic.ts";
+import { listen } from "../servers/listen.ts";
 import {
   type ExpectedFailure,
   type Fault,
@@ -73,9 +73,8 @@ export function httpServers(service: HttpService): (settings: ServerSettings) =>
             { key: readFileSync(certificates.keyFile), cert: readFileSync(certificates.certFile) },
             listener,
           );
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return {
-      address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+      address: `127.0.0.1:${await listen(server)}`,
       traffic,
       stop: async () => {
         server.closeAllConnections();

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runRampart } from "./command.ts";
+import { runRampart } from "./command.ts";
 
 /** `ab(…)`, beside a server whose paths have known latencies. */
 
-let folder: string;
+const folder = makeFolder();
 let server: AnsweringServer;
 let paths: string[] = [];
 before(async () => {
-  folder = makeFolder();
   server = await startAnsweringServer((response, index) => {
     const path = server.received[index]?.path ?? "";
     paths.push(path);
@@ -25,20 +25,15 @@ beforeEach(() => {
 });
 after(() => {
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function writeScenario(name: string, target: string, more = ""): string {
-  const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import { ab, defineScenario, errorRate, hold, http } from "rampart";
+  const text = `import { ab, defineScenario, errorRate, hold, http } from "rampart";
 export default defineScenario({
   name: "${name}", target: ${target}, load: hold(2, { requests: 20 }), assert: [errorRate().is(0)], ${more}
 });
-`,
-  );
-  return file;
+`;
+  return writeIn(folder, `${name}.ts`, text);
 }
 
 const at = (path: string): string => `http("${server.url}/${path}")`;

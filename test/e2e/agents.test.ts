@@ -1,30 +1,27 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleepMs } from "node:timers/promises";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
 import { ensureOpenMpi } from "../servers/open-mpi.ts";
 import { startSlurm } from "../servers/slurm.ts";
 import { LIMIT } from "../time-limit.ts";
 import { type AgentProcess, withAgentProcesses } from "./agent-process.ts";
-import { commandUnderTest, makeFolder, type RunOptions, runRampart } from "./command.ts";
+import { commandUnderTest, type RunOptions, runRampart } from "./command.ts";
 
 /** The command as conductor and as agents, processes of their own, on a real NATS server. */
 
-let folder: string;
+const folder = makeFolder();
 let nats: Nats;
 before(async () => {
-  folder = makeFolder();
   nats = await startNats();
 });
-after(async () => {
-  await nats?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => nats?.stop());
 
 const withAgents = (
   count: number,
@@ -48,9 +45,7 @@ export default defineScenario({
   assert: [errorRate().is(0)],${more}
 });
 `;
-  const file = join(folder, "agents.ts");
-  writeFileSync(file, text);
-  return file;
+  return writeIn(folder, "agents.ts", text);
 }
 
 function run(file: string, agents: number, options: RunOptions = {}): ReturnType<typeof runRampart> {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { drawPicture, PICTURE } from "../../compile/docs/picture.ts";
@@ -12,7 +11,9 @@ import { ROOT } from "../cli/rampart-process.ts";
 import { GUIDES } from "../guides/blocks.ts";
 import { startGuideServer } from "../guides/guide-folder.ts";
 import { assertIsSampleOf } from "../guides/sample-heads.ts";
-import { commandUnderTest, makeFolder, runWithReport } from "./command.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
+import { listen } from "../servers/listen.ts";
+import { commandUnderTest, runWithReport } from "./command.ts";
 import { openTriton, type TritonAddresses } from "./servers.ts";
 
 /** Every file of `scenarios/` runs, in a short form, and prints what guides show of it. A new one needs an entry here. */
@@ -99,8 +100,7 @@ describe("scenarios/", { concurrency: AT_A_TIME }, () => {
     });
     const addresses = await readAddresses(mock);
     rpc = createServer(answerCall);
-    await new Promise<void>((resolve) => rpc.listen(0, "127.0.0.1", resolve));
-    const { port } = rpc.address() as AddressInfo;
+    const port = await listen(rpc);
     servers = { triton: await opening, mock: addresses, rpc: `127.0.0.1:${port}` };
   });
   after(async () => {
@@ -145,16 +145,11 @@ describe("scenarios/", { concurrency: AT_A_TIME }, () => {
 /** The picture in the first guide has the titles, axes and series of one that is drawn of a report. */
 async function comparePicture(report: object): Promise<void> {
   const folder = makeFolder();
-  try {
-    const file = join(folder, "report.json");
-    writeFileSync(file, JSON.stringify(report));
-    const wordsOf = (svg: string): string[] => [...svg.matchAll(/>([^<>\d]+)<\/text>/g)].map(([, word = ""]) => word);
-    const words = wordsOf(await drawPicture(file));
-    assert.ok(words.includes("Throughput over load") && words.includes("Requests in flight"), words.join());
-    assert.deepEqual(wordsOf(readFileSync(join(ROOT, PICTURE), "utf8")), words);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const file = writeIn(folder, "report.json", JSON.stringify(report));
+  const wordsOf = (svg: string): string[] => [...svg.matchAll(/>([^<>\d]+)<\/text>/g)].map(([, word = ""]) => word);
+  const words = wordsOf(await drawPicture(file));
+  assert.ok(words.includes("Throughput over load") && words.includes("Requests in flight"), words.join());
+  assert.deepEqual(wordsOf(readFileSync(join(ROOT, PICTURE), "utf8")), words);
 }
 
 /** Reads the ports that `rampart mock` prints. */

@@ -1,25 +1,24 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { startNats } from "../servers/nats.ts";
 import { startTokenServer, TOKEN_TEXT, type TokenServer } from "../servers/token-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { withAgentProcesses } from "./agent-process.ts";
-import { makeFolder, runRampart, runWithReport } from "./command.ts";
+import { runRampart, runWithReport } from "./command.ts";
 
 /** Chains of requests, beside a server that gives a token with each login, refuses calls without one of them, and has a log. */
 
-let folder: string;
+const folder = makeFolder();
 let server: TokenServer;
 before(async () => {
-  folder = makeFolder();
   server = await startTokenServer();
 });
 beforeEach(() => server.clear());
 after(() => {
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const LOGIN = `name: "log in", path: "/login", body: { user: "{{user}}" }, extract: { token: "session.token" }`;
@@ -56,18 +55,14 @@ function writeScenario(given: Given): string {
   const {
     inputs = `inputs: input.chain([${calls}], { ${options.includes("count") ? "" : "count: 20,"} ${USERS}, ${options} }),`,
   } = given;
-  const file = join(folder, "chain.ts");
-  writeFileSync(
-    file,
-    `import { defineScenario, errorRate, fileBody, hold, http, input, mix, multipart, openai, p50, p90, sessionRate, sessions, triton } from "rampart";
+  const text = `import { defineScenario, errorRate, fileBody, hold, http, input, mix, multipart, openai, p50, p90, sessionRate, sessions, triton } from "rampart";
 export default defineScenario({
   name: "chain", target: ${target}, load: ${load},
   ${inputs}
   ${more}
 });
-`,
-  );
-  return file;
+`;
+  return writeIn(folder, "chain.ts", text);
 }
 
 /** Checks that each login is followed by calls with its token in their order, and none was refused. */
@@ -357,10 +352,7 @@ describe("a chain of requests", () => {
   });
 
   test("can be written in YAML", LIMIT, async () => {
-    const file = join(folder, "chain.yaml");
-    writeFileSync(
-      file,
-      `name: chain
+    const text = `name: chain
 target: { http: "${server.url}" }
 inputs:
   chain:
@@ -371,8 +363,8 @@ inputs:
       - { name: look, path: /look, headers: { Authorization: "Bearer {{token}}", Cookie: "sid={{sid}}" } }
 load: { sessions: 2 }
 assert: ["errorRate == 0"]
-`,
-    );
+`;
+    const file = writeIn(folder, "chain.yaml", text);
     const { code, stdout, stderr } = await runRampart(["run", file]);
     assert.equal(code, 0, stdout + stderr);
     checkOrder(["look"]);

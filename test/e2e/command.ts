@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
+import { makeFolder } from "../make-folder.ts";
 import { LIMIT } from "../time-limit.ts";
 
 /** The command under test, as child processes: `RAMPART_COMMAND` (the source on this Node when it is not set). */
@@ -105,24 +105,15 @@ export async function runWithReport(
   options: RunOptions = {},
 ): Promise<Outcome & { report: JsonReport }> {
   const folder = makeFolder();
+  const file = join(folder, "report.json");
+  const outcome = await runRampart([...args, "--json", file], options);
+  let text: string;
   try {
-    const file = join(folder, "report.json");
-    const outcome = await runRampart([...args, "--json", file], options);
-    let text: string;
-    try {
-      text = readFileSync(file, "utf8");
-    } catch {
-      throw new Error(`no report was written; exit code ${outcome.code}\n${outcome.stdout}\n${outcome.stderr}`);
-    }
-    return { ...outcome, report: JSON.parse(text) as JsonReport };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+    text = readFileSync(file, "utf8");
+  } catch {
+    throw new Error(`no report was written; exit code ${outcome.code}\n${outcome.stdout}\n${outcome.stderr}`);
   }
-}
-
-/** A new empty folder. */
-export function makeFolder(): string {
-  return mkdtempSync(join(tmpdir(), "rampart-e2e-"));
+  return { ...outcome, report: JSON.parse(text) as JsonReport };
 }
 
 /** Notes numbers that must be the same whatever runs the command: `RAMPART_E2E_RECORD` names the file. */

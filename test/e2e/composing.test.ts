@@ -1,24 +1,19 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { runRampart } from "./command.ts";
 import { openTriton, type TritonAddresses } from "./servers.ts";
 
 /** Models that call others on a real Triton: the tree of models, its counts, and the files and reports that tell of it. */
 
 let triton: TritonAddresses;
-let folder: string;
+const folder = makeFolder();
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rampart-composing-"));
   triton = await openTriton();
 });
-after(async () => {
-  await rm(folder, { recursive: true, force: true });
-  await triton?.stop();
-});
+after(() => triton?.stop());
 
 /** The composing models on stdout, indentation and all, with how often each answered. */
 function composingOf(out: string): string[] {

@@ -1,18 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to parameters are written so
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { runRampart } from "./command.ts";
 
 /** Scenarios in YAML and JSON, run as users run them. */
 
-let folder: string;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-data-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 describe("rampart run without code", () => {
   test("runs scenarios/ramp.yaml with another value of a parameter", async () => {

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
+import { describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
+import { commandUnderTest, runRampart } from "./command.ts";
 
 /** A server that goes away or stops answering while it is measured ends the run in bounded time, with a message and the right exit code. */
 
-let folder: string;
-before(() => {
-  folder = makeFolder();
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 interface Mock {
   readonly process: ChildProcess;
@@ -44,11 +40,8 @@ describe("a server that is gone", { concurrency: true }, () => {
       test(`${name} under a scenario, over ${protocol}`, async () => {
         const mock = await startMockProcess();
         try {
-          const file = join(folder, `${protocol}-${signal}.ts`);
-          writeFileSync(
-            file,
-            `import { defineScenario, hold, triton } from "rampart";\nexport default defineScenario({ name: "dying", target: triton("${mock[protocol]}", { protocol: "${protocol}", model: "simple" }), load: hold(4, { for: "60 s" }), stallTimeout: "2 s" });\n`,
-          );
+          const text = `import { defineScenario, hold, triton } from "rampart";\nexport default defineScenario({ name: "dying", target: triton("${mock[protocol]}", { protocol: "${protocol}", model: "simple" }), load: hold(4, { for: "60 s" }), stallTimeout: "2 s" });\n`;
+          const file = writeIn(folder, `${protocol}-${signal}.ts`, text);
           const outcome = await runRampart(["run", file], {
             cwd: folder,
             onStderr: onceMeasuring(mock, signal),

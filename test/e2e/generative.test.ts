@@ -1,10 +1,10 @@
 // Runs on: deno, node, executable.
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { casesHere } from "../few-cases.ts";
+import { makeFolder } from "../make-folder.ts";
 import { startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { tinyTokenizer } from "../servers/tiny-llama.ts";
 import { recordNumbers, runRampart } from "./command.ts";
@@ -17,10 +17,9 @@ const OUTPUT_TOKENS = 12;
 
 let url: string;
 let stop: (() => Promise<void>) | undefined;
-let folder: string;
+const folder = makeFolder();
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-generative-"));
   const given = process.env["RAMPART_TEST_LLAMA"];
   if (given !== undefined) {
     url = given;
@@ -30,10 +29,7 @@ before(async () => {
   url = `127.0.0.1:${llama.port}`;
   stop = llama.stop;
 });
-after(async () => {
-  await stop?.();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => stop?.());
 
 interface Case {
   readonly name: string;

@@ -1,20 +1,18 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { valueIn } from "../report/json-metrics.ts";
 import { KserveServer, takeMs } from "../run/kserve-server.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runWithReport } from "./command.ts";
+import { runWithReport } from "./command.ts";
 
 /** Goodput of tensors, beside a server that decides which requests are late. */
 
 const REQUESTS = 40;
 
-let folder: string;
+const folder = makeFolder();
 let server: KserveServer;
 before(async () => {
-  folder = makeFolder();
   // Of four requests one fails, one is late, and two keep the limit.
   server = await new KserveServer({
     onInfer: async ({ index }) => {
@@ -24,20 +22,13 @@ before(async () => {
     },
   }).start();
 });
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => server.stop());
 
 function writeScenario(name: string, fields: string): string {
-  const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import { defineScenario, goodput, hold, rate, triton } from "rampart";
+  const text = `import { defineScenario, goodput, hold, rate, triton } from "rampart";
 export default defineScenario({ name: "${name}", target: triton("127.0.0.1:${server.port}", { model: "simple" }), ${fields} });
-`,
-  );
-  return file;
+`;
+  return writeIn(folder, `${name}.ts`, text);
 }
 
 const CASES: readonly (readonly [name: string, fields: string, args: readonly string[]])[] = [

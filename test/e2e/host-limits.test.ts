@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { COLD } from "../../src/runtime/cold-start.ts";
-import { commandUnderTest, type JsonReport, makeFolder } from "./command.ts";
+import { makeFolder } from "../make-folder.ts";
+import { commandUnderTest, type JsonReport } from "./command.ts";
 
 /**
  * Loads that no host can send end by themselves or at Ctrl-C, with a report, and never take the host's memory. Times are generous, because
@@ -19,12 +20,11 @@ const LIMIT_MS = 200_000;
 /** `ulimit` and `/proc` are those of Linux. */
 const SKIP = { skip: !existsSync("/proc/self/status") };
 
-let folder: string;
+const folder = makeFolder();
 let mock: ChildProcess;
 const addresses = { http: "", grpc: "" };
 
 before(async () => {
-  folder = makeFolder();
   const [program, ...first] = commandUnderTest as [string, ...string[]];
   const args = [...first, "mock", "--http-port", "0", "--grpc-port", "0"];
   const env = { ...process.env, [COLD]: "0" };
@@ -34,7 +34,6 @@ before(async () => {
 });
 after(() => {
   mock.kill();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Ended {

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import type { RunJson } from "../../src/report/schema/report-schema.ts";
+import { makeFolder } from "../make-folder.ts";
 import { installTool } from "../servers/install-tool.ts";
 import { startNats } from "../servers/nats.ts";
 import { type NetworkHost, withNetwork } from "../servers/network.ts";
 import { startStub } from "../servers/stub.ts";
 import { LIMIT } from "../time-limit.ts";
 import { AgentProcess } from "./agent-process.ts";
-import { makeFolder, runRampart } from "./command.ts";
+import { runRampart } from "./command.ts";
 
 /**
  * Hosts in network namespaces: conductor, two agents, and a host with the bus and the server. The line of one agent takes 20 ms on average, more there
@@ -27,7 +28,6 @@ let folder: string;
 beforeEach(() => {
   folder = makeFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Measured {
   readonly report: RunJson;

@@ -1,14 +1,15 @@
 // Runs only on: executable: the image is made of it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { Manifest } from "../cli/k8s/cluster.ts";
+import { makeFolder } from "../make-folder.ts";
 import { copyLibraries } from "../release/roots.ts";
 import { installTool } from "../servers/install-tool.ts";
 import { LIMIT } from "../time-limit.ts";
-import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
+import { commandUnderTest, runRampart } from "./command.ts";
 
 /**
  * The image of compile/Containerfile, built and run by buildah. No registry is asked: the image that it is based on has only the libraries that the
@@ -28,11 +29,10 @@ export default defineScenario({
 });
 `;
 
-let folder: string;
+const folder = makeFolder();
 before(() => {
   assert.equal(commandUnderTest.length, 1, "RAMPART_COMMAND must be an executable");
   installTool("buildah");
-  folder = makeFolder();
   const [executable = ""] = commandUnderTest;
   for (const name of ["libraries", "dist", "work"]) mkdirSync(join(folder, name));
   copyLibraries(executable, join(folder, "libraries"));
@@ -41,7 +41,6 @@ before(() => {
   build("base", BASE, "libraries");
   build(CONTAINERFILE, IMAGE, "dist", ["--build-arg", `BASE=${BASE}`]);
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs buildah with images of this test's own. */
 function buildah(args: readonly string[]): string {

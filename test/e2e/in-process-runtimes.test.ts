@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { commandUnderTest, makeFolder, type Outcome, runRampart } from "./command.ts";
+import { before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
+import { commandUnderTest, type Outcome, runRampart } from "./command.ts";
 import { copyModel, inProcessCommand, modelProcesses, openInstallation, waitForModelProcesses } from "./in-process.ts";
 
 /** What differs between runtimes when Triton's library calls back: in C that Bun or a compiler compiles, or in JavaScript. */
@@ -14,15 +15,13 @@ const hasOwnCompiler = /bun|rampart$/.test(commandUnderTest[0] ?? "");
 
 type Env = Readonly<Record<string, string>>;
 
-let folder: string;
+const folder = makeFolder();
 let directory: string;
 let installed: Env;
 
 before(async () => {
-  folder = makeFolder();
   ({ directory, env: installed } = await openInstallation());
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A PATH with what Triton needs to start a Python model, and without a compiler. */
 function withoutCompiler(): Env {

@@ -1,27 +1,26 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { modelsFolder } from "../servers/triton.ts";
-import { makeFolder, type Outcome, runRampart } from "./command.ts";
+import { type Outcome, runRampart } from "./command.ts";
 import { copyModel, inProcessCommand, modelProcesses, openInstallation, waitForModelProcesses } from "./in-process.ts";
 
 /** Triton's library in a process of the run's own: what is counted, and how a run ends when that process does. */
 
-let folder: string;
+const folder = makeFolder();
 let directory: string;
 let env: Readonly<Record<string, string>>;
 
 before(async () => {
-  folder = makeFolder();
   const installed = await openInstallation();
   directory = installed.directory;
   // A shell that reads its user's configuration leaves a file.
   writeFileSync(join(folder, ".bashrc"), 'touch "$HOME/configured"\n');
   env = { ...installed.env, HOME: folder, SHLVL: "0" };
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 function inProcess(model: string, ...flags: readonly string[]): string[] {
   return inProcessCommand(directory, model, ...flags);

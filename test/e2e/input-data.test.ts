@@ -1,24 +1,19 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { runRampart } from "./command.ts";
 import { openTriton, type TritonAddresses } from "./servers.ts";
 
 /** Input data against a real Triton: what it takes, and what is refused with its file, its entry and its tensor. */
 
 let triton: TritonAddresses;
-let folder: string;
+const folder = makeFolder();
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rampart-inputs-"));
   triton = await openTriton();
 });
-after(async () => {
-  await rm(folder, { recursive: true, force: true });
-  await triton?.stop();
-});
+after(() => triton?.stop());
 
 const LEFT = Array.from({ length: 16 }, (_, i) => i);
 const RIGHT = new Array<number>(16).fill(1);

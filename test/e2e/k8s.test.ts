@@ -3,13 +3,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import { expandReferences, Manifest } from "../cli/k8s/cluster.ts";
+import { makeFolder } from "../make-folder.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
 import { type NetworkHost, withNetwork } from "../servers/network.ts";
 import { type Stub, startStub } from "../servers/stub.ts";
 import { LIMIT } from "../time-limit.ts";
-import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
+import { commandUnderTest, runRampart } from "./command.ts";
 
 /**
  * The command lines of a manifest's containers as processes, each pod on a host in a network namespace, where it finds the bus by the name of its
@@ -22,7 +23,6 @@ let folder: string;
 beforeEach(() => {
   folder = makeFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a pod printed, and how it ended. */
 interface Pod {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { holdOpen } from "../bench/connections/hold-open.ts";
+import { makeFolder } from "../make-folder.ts";
 import { startLlama } from "../servers/llama.ts";
 import { tinyTokenizer } from "../servers/tiny-llama.ts";
 import { commandUnderTest, runRampart } from "./command.ts";
@@ -12,7 +12,7 @@ import { commandUnderTest, runRampart } from "./command.ts";
 
 let url: string;
 let stop: (() => Promise<void>) | undefined;
-const folder = mkdtempSync(join(tmpdir(), "rampart-kept-"));
+const folder = makeFolder();
 
 before(async () => {
   const given = process.env["RAMPART_TEST_LLAMA"];
@@ -20,10 +20,7 @@ before(async () => {
   url = given ?? `127.0.0.1:${llama?.port}`;
   stop = llama?.stop;
 });
-after(async () => {
-  await stop?.();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => stop?.());
 
 test("the wizard's scenario loses no request to the server's closes of kept connections within 10 ms", async () => {
   const file = join(folder, "wizard.ts");

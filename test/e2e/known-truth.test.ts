@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
+import { sum } from "../../src/plan/units.ts";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { startTruth } from "../servers/truth.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runWithReport } from "./command.ts";
+import { runWithReport } from "./command.ts";
 
 /** Throughput and rates over real sockets, beside a server that knows them. */
 
-let folder: string;
-before(() => {
-  folder = makeFolder();
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 interface Level {
   readonly completed: number;
@@ -38,13 +34,10 @@ interface Measured {
 async function measure(fromMs: number, toMs: number, load: string): Promise<Measured> {
   const server = await startTruth(fromMs, toMs);
   try {
-    const file = join(folder, `truth-${fromMs}-${toMs}.ts`);
-    writeFileSync(
-      file,
-      `import { defineScenario, hold, http, intervals, rate, rateRamp } from "rampart";
+    const text = `import { defineScenario, hold, http, intervals, rate, rateRamp } from "rampart";
 export default defineScenario({ name: "truth", target: http("${server.url}/"), ${load} });
-`,
-    );
+`;
+    const file = writeIn(folder, `truth-${fromMs}-${toMs}.ts`, text);
     const { code, stdout, stderr, report } = await runWithReport(["run", file]);
     assert.equal(code, 0, `${stdout}\n${stderr}`);
     const log = await server.log();
@@ -103,10 +96,7 @@ describe("a load that changes", () => {
   for (const [name, load] of CHANGES)
     test(`has exactly the requests of its rate: ${name}`, LIMIT, async () => {
       const { levels, trueLog } = await measure(20, 20, load);
-      assert.equal(
-        levels.reduce((sum, { sent }) => sum + sent, 0),
-        trueLog.length,
-      );
+      assert.equal(sum(levels.map(({ sent }) => sent)), trueLog.length);
       const rates = levels.filter((level) => level.load.unit === "request-rate");
       assert.ok(rates.length > 0);
       for (const { sent, sendingSec, durationSec, load: delivery, client } of rates) {
@@ -121,8 +111,7 @@ describe("a load that changes", () => {
 });
 
 test("gaps of a file have their exact rate", LIMIT, async () => {
-  const file = join(folder, "gaps.txt");
-  writeFileSync(file, "100000\n200000\n500000\n");
+  const file = writeIn(folder, "gaps.txt", "100000\n200000\n500000\n");
   const { level, trueLog } = await measure(20, 20, `load: intervals(${JSON.stringify(file)}, { requests: 6 })`);
   const arrived = trueLog.map(({ arrivedMs }) => arrivedMs).sort((a, b) => a - b);
   assert.deepEqual([arrived.length, level.load.asked], [6, 3.75]);

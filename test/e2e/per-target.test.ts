@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
+import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runRampart } from "./command.ts";
+import { runRampart } from "./command.ts";
 
 /** Loads of their own for targets, beside a server that sees which requests come, and when. */
 
@@ -16,13 +17,12 @@ interface Seen {
   readonly open: number;
 }
 
-let folder: string;
+const folder = makeFolder();
 let server: Server;
 let url: string;
 const seen = new Map<string, Seen[]>();
 const open = new Map<string, number>();
 before(async () => {
-  folder = makeFolder();
   server = createServer((request, response) => {
     const path = request.url ?? "";
     const count = (open.get(path) ?? 0) + 1;
@@ -35,21 +35,16 @@ before(async () => {
       response.end("ok");
     }, LATENCY_MS);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `http://127.0.0.1:${await listen(server)}`;
 });
 beforeEach(() => seen.clear());
 after(() => {
   server.closeAllConnections();
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function writeScenario(name: string, load: string, more = "", member = ""): string {
-  const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import { defineScenario, errorRate, hold, http, mix, p99, perTarget, rate } from "rampart";
+  const text = `import { defineScenario, errorRate, hold, http, mix, p99, perTarget, rate } from "rampart";
 export default defineScenario({
   name: "${name}",
   target: mix([
@@ -58,9 +53,8 @@ export default defineScenario({
   ]),
   load: ${load}, ${more}
 });
-`,
-  );
-  return file;
+`;
+  return writeIn(folder, `${name}.ts`, text);
 }
 
 const BOTH = `perTarget({ chat: hold(3, { for: "2 s" }), search: rate(20, { for: "2 s" }) })`;

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { readCsv } from "../report/read-csv.ts";
 import { runRampart } from "./command.ts";
 
 /** The scenarios of several phases, run as users run them. */
 
-let folder: string;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-phases-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 interface Check {
   readonly text: string;

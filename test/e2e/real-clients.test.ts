@@ -1,13 +1,14 @@
 // Runs only on: executable: other programs start it.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { after, before, beforeEach, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
 import { modelsFolder, startTriton } from "../servers/triton.ts";
 import { LIMIT } from "../time-limit.ts";
-import { type JsonReport, makeFolder } from "./command.ts";
+import type { JsonReport } from "./command.ts";
 import { linkPerfAnalyzer, runClient, writeByteTokenizer, writeReportingScript } from "./real-clients.ts";
 import { openTriton, readServerCounts, type TritonAddresses, waitForCounts } from "./servers.ts";
 
@@ -25,7 +26,6 @@ beforeEach(() => {
   folder = makeFolder();
   bin = linkPerfAnalyzer(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 after(() => triton?.stop());
 
 type Statistics = Readonly<Record<"avg" | "min" | "max" | "p50" | "p99", number>>;
@@ -193,8 +193,7 @@ test("Model Analyzer sweeps a model of a remote Triton", LIMIT, async () => {
   const server = await startTriton({ models, flags: ["--model-control-mode=explicit", "--load-model=simple"] });
   try {
     // JSON is YAML.
-    const config = join(folder, "config.yaml");
-    writeFileSync(config, modelAnalyzerConfig(models, server));
+    const config = writeIn(folder, "config.yaml", modelAnalyzerConfig(models, server));
     const args = [clients.modelAnalyzer, "profile", "-f", config];
     const { code, output } = await runClient(clients, args, { cwd: folder, bin });
     assert.equal(code, 0, output);

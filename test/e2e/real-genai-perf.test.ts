@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterEach, before, beforeEach, test } from "node:test";
+import { before, beforeEach, test } from "node:test";
 import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
+import { listen } from "../servers/listen.ts";
 import { type Llama, startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runRampart } from "./command.ts";
+import { runRampart } from "./command.ts";
 import { linkPerfAnalyzer, runClient, writeByteTokenizer } from "./real-clients.ts";
 
 /** The real genai-perf with Rampart as its perf_analyzer against servers as fast as they can be, and with files that Rampart wrote. */
@@ -29,7 +30,6 @@ beforeEach(() => {
   folder = makeFolder();
   bin = linkPerfAnalyzer(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Report {
   readonly request_count: { readonly avg: number };
@@ -79,10 +79,9 @@ test("genai-perf measures a server with whole responses", LIMIT, async () => {
       response.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
     const { request_count, output_sequence_length, ...times } = await profileChat(
-      `127.0.0.1:${(server.address() as AddressInfo).port}`,
+      `127.0.0.1:${await listen(server)}`,
       40,
       40,
     );
@@ -185,8 +184,7 @@ for (const endpoint of ["chat", "completions"])
           ];
           const own = await runRampart(args, { cwd: folder });
           assert.equal(own.code, 0, own.stderr);
-          const script = join(folder, "read.py");
-          writeFileSync(script, READ_EXPORT);
+          const script = writeIn(folder, "read.py", READ_EXPORT);
           const [path] = readdirSync(join(folder, "out"), { recursive: true, encoding: "utf8" }).filter((name) =>
             name.endsWith("profile_export.json"),
           );

@@ -1,24 +1,17 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { makeFolder, runWithReport } from "./command.ts";
+import { describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
+import { runWithReport } from "./command.ts";
 
 /** `check` and `onRecord` of scenarios, as users run them. */
 
-let folder: string;
-before(() => {
-  folder = makeFolder();
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 function writeScenario(name: string, fields: string): string {
-  const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import { defineScenario, embedded, errorRate, hold, http, input, mix } from "rampart";\nexport default defineScenario({\n  name: "${name}",\n${fields}\n});\n`,
-  );
-  return file;
+  const text = `import { defineScenario, embedded, errorRate, hold, http, input, mix } from "rampart";\nexport default defineScenario({\n  name: "${name}",\n${fields}\n});\n`;
+  return writeIn(folder, `${name}.ts`, text);
 }
 
 interface Failures {

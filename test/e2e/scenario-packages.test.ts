@@ -1,13 +1,14 @@
 // Runs on: deno, node, executable.
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { startNats } from "../servers/nats.ts";
 import { LIMIT } from "../time-limit.ts";
 import { withAgentProcesses } from "./agent-process.ts";
-import { makeFolder, runRampart } from "./command.ts";
+import { runRampart } from "./command.ts";
 
 /** Scenarios import npm packages from a node_modules beside them or above, whatever runs the command. */
 
@@ -42,15 +43,13 @@ export default defineScenario({
   "scenarios/lacking.ts": 'import { nothing } from "not-installed";\nexport default nothing;\n',
 };
 
-let folder: string;
+const folder = makeFolder();
 before(() => {
-  folder = makeFolder();
   for (const [name, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a scenario with packages", () => {
   for (const [where, cwd] of [
@@ -91,7 +90,6 @@ describe("a scenario with packages", () => {
       );
     } finally {
       await nats.stop();
-      rmSync(apart, { recursive: true, force: true });
     }
   });
 

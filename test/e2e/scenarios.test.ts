@@ -1,30 +1,24 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { makeFolder, recordNumbers, runRampart, runWithReport } from "./command.ts";
+import { sum } from "../../src/plan/units.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
+import { recordNumbers, runRampart, runWithReport } from "./command.ts";
 import { openTriton, readServerCounts, type TritonAddresses, waitForCounts } from "./servers.ts";
 
 /** Scenarios end to end: from files in a folder without packages, against Triton and the embedded target. */
 
 let triton: TritonAddresses;
-let folder: string;
+const folder = makeFolder();
 before(async () => {
-  folder = makeFolder();
   triton = await openTriton();
 });
-after(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await triton?.stop();
-});
+after(() => triton?.stop());
 
 function writeScenario(name: string, body: string): string {
-  const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import * as rampart from "rampart";\nconst { defineScenario, embedded, errorRate, mean, hold, input, p99, ramp, rate, steps, throughput, triton } = rampart;\nexport default defineScenario(${body});\n`,
-  );
-  return file;
+  const text = `import * as rampart from "rampart";\nconst { defineScenario, embedded, errorRate, mean, hold, input, p99, ramp, rate, steps, throughput, triton } = rampart;\nexport default defineScenario(${body});\n`;
+  return writeIn(folder, `${name}.ts`, text);
 }
 
 const INPUT_DATA = {
@@ -107,11 +101,8 @@ describe("scenarios against the embedded target", () => {
   test("a scenario with an enum and a relative import, over both protocols", async () => {
     writeFileSync(join(folder, "levels.ts"), "export enum Level { One = 1, Two }\n");
     for (const protocol of ["http", "grpc"]) {
-      const file = join(folder, `enum-${protocol}.ts`);
-      writeFileSync(
-        file,
-        `#!/usr/bin/env -S rampart run\nimport { defineScenario, embedded, errorRate, hold } from "rampart";\nimport { Level } from "./levels.ts";\nexport default defineScenario({ name: "enum", target: embedded({ protocol: "${protocol}" }), load: hold(Level.Two, { requests: 100 }), assert: [errorRate().is(0)] });\n`,
-      );
+      const text = `#!/usr/bin/env -S rampart run\nimport { defineScenario, embedded, errorRate, hold } from "rampart";\nimport { Level } from "./levels.ts";\nexport default defineScenario({ name: "enum", target: embedded({ protocol: "${protocol}" }), load: hold(Level.Two, { requests: 100 }), assert: [errorRate().is(0)] });\n`;
+      const file = writeIn(folder, `enum-${protocol}.ts`, text);
       const { code, report, stdout, stderr } = await runWithReport(["run", file], { cwd: folder });
       assert.equal(code, 0, `${stdout}\n${stderr}`);
       assert.deepEqual(report.requests, { sent: 100, completed: 100, failed: 0 });
@@ -127,10 +118,7 @@ describe("scenarios against the embedded target", () => {
     const { code, report, stdout } = await runWithReport(["run", file], { cwd: folder });
     assert.equal(code, 65, stdout);
     assert.deepEqual(report.requests, { sent: 50, completed: 0, failed: 50 });
-    assert.equal(
-      report.failures.reduce((sum, { count }) => sum + count, 0),
-      50,
-    );
+    assert.equal(sum(report.failures.map(({ count }) => count)), 50);
     recordNumbers("errors", report.requests);
   });
 

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
+import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runRampart, runWithReport } from "./command.ts";
+import { runRampart, runWithReport } from "./command.ts";
 
 /** Conversations for a time and at a rate, beside a server that sees which turns come, and when. */
 
@@ -20,13 +19,12 @@ interface Seen {
   readonly openCount: number;
 }
 
-let folder: string;
+const folder = makeFolder();
 let server: Server;
 let url: string;
 let seen: Seen[] = [];
 let openCount = 0;
 before(async () => {
-  folder = makeFolder();
   server = createServer(async (request, response) => {
     const arrivedMs = performance.now();
     const pieces: Buffer[] = [];
@@ -38,8 +36,7 @@ before(async () => {
       response.end(JSON.stringify({ object: "chat.completion", choices: [{ message: { content: "yes" } }] }));
     }, LATENCY_MS);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `127.0.0.1:${await listen(server)}`;
 });
 beforeEach(() => {
   seen = [];
@@ -47,22 +44,17 @@ beforeEach(() => {
 after(() => {
   server.closeAllConnections();
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function writeScenario(name: string, load: string, more = ""): string {
-  const file = join(folder, `${name}.ts`);
   const inputs = `input.prompts({ isl: 4, sessions: { count: 2, turns: ${TURNS}, delay: "10 ms" } })`;
-  writeFileSync(
-    file,
-    `import { defineScenario, errorRate, input, openai, sessionRate, sessions } from "rampart";
+  const text = `import { defineScenario, errorRate, input, openai, sessionRate, sessions } from "rampart";
 export default defineScenario({
   name: "${name}", target: openai("${url}", { model: "m", tokenizer: "o200k_base" }), inputs: ${inputs}, load: ${load},
   assert: [errorRate().is(0)],${more}
 });
-`,
-  );
-  return file;
+`;
+  return writeIn(folder, `${name}.ts`, text);
 }
 
 interface Level {

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { createServer, type ServerHttp2Stream } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { createGrpcServer } from "../../src/mock/grpc-server.ts";
@@ -11,28 +10,28 @@ import { decodeMessage, encodeMessage, type ProtoObject } from "../../src/servic
 import { CUDA_REGION, INFER_REQUEST, INFER_RESPONSE, NAMED_REQUEST } from "../../src/service/triton/messages.ts";
 import { type RunningProcess, startRampart } from "../cli/rampart-process.ts";
 import { casesHere } from "../few-cases.ts";
+import { makeFolder } from "../make-folder.ts";
 import { PLAIN_MOCK } from "../run/grpc-recorder.ts";
 import { type SeenInfer, type SeenRegion, withServer } from "../run/kserve-server.ts";
 import { type FakeCudart, makeFakeCudart } from "../servers/fake-cudart.ts";
+import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runRampart } from "./command.ts";
+import { runRampart } from "./command.ts";
 import { openTriton, type TritonAddresses } from "./servers.ts";
 
 /** Tensors in memory shared with a real Triton, and in a GPU's memory as a library made for the test has it. */
 
 const FLAGS = ["perf_analyzer", "-m", "simple", "--shared-memory"];
 
-let folder: string;
+const folder = makeFolder();
 let validFile: string;
 let wrongFile: string;
 before(() => {
-  folder = makeFolder();
   validFile = join(folder, "valid.json");
   wrongFile = join(folder, "wrong.json");
   writeData(validFile, 0);
   writeData(wrongFile, 1);
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Steps whose sums and differences all differ, as the model `simple` gives them. */
 function writeData(file: string, mistake: number): void {
@@ -423,9 +422,8 @@ async function startGrpcServer(): Promise<GrpcServer> {
       stream.end(Buffer.concat([prefix, answer]));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `127.0.0.1:${await listen(server)}`,
     seen,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { COLD } from "../../src/runtime/cold-start.ts";
+import { makeFolder } from "../make-folder.ts";
 import { LIMIT } from "../time-limit.ts";
 import { runRampart } from "./command.ts";
 
@@ -16,8 +16,7 @@ import { runRampart } from "./command.ts";
 const MOST_LEVELS = 5;
 const COMPILATION = /slow\s+start|drift\s+of\s+-/;
 
-const folder = mkdtempSync(join(tmpdir(), "rampart-short-levels-"));
-after(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 
 describe("a level of 1 s shows no compilation:", LIMIT, () => {
   for (const protocol of ["http", "grpc"])

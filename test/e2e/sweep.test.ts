@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runRampart } from "./command.ts";
+import { runRampart } from "./command.ts";
 
 /** `--sweep`, beside a server that takes as long as the path of a request says. */
 
-let folder: string;
+const folder = makeFolder();
 let file: string;
 let server: AnsweringServer;
 const open = new Map<string, { now: number; most: number; all: number }>();
 before(async () => {
-  folder = makeFolder();
   server = await startAnsweringServer((response, index) => {
     const path = server.received[index]?.path ?? "";
     const count = open.get(path) ?? { now: 0, most: 0, all: 0 };
@@ -47,7 +47,6 @@ export default defineScenario({
 beforeEach(() => open.clear());
 after(() => {
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface SweepJson {

@@ -2,24 +2,21 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { startTriton, type Triton } from "../servers/triton.ts";
-import { makeFolder, type Outcome, runRampart, runWithReport } from "./command.ts";
+import { type Outcome, runRampart, runWithReport } from "./command.ts";
 
 /** A real Triton that was started with tracing: its settings are changed for a run and set back, and its statistics are those of the right version. */
 
 const FORMER = { trace_level: ["OFF"], trace_rate: "1000", trace_count: "-1", log_frequency: "0" };
 
-let folder: string;
+const folder = makeFolder();
 let triton: Triton;
 before(async () => {
-  folder = makeFolder();
   const flags = ["--trace-config=mode=triton", `--trace-config=triton,file=${join(folder, "trace.json")}`];
   triton = await startTriton({ only: ["simple", "failing", "multi_version"], flags });
 });
-after(async () => {
-  await triton.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => triton.stop());
 
 async function readTrace(): Promise<Record<string, unknown>> {
   const response = await fetch(`http://127.0.0.1:${triton.httpPort}/v2/trace/setting`);

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, before, beforeEach, test } from "node:test";
+import { before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "../make-folder.ts";
 import { installTriton, readInstallation } from "../servers/triton-install.ts";
 import { TINY } from "../tokenize/tiny.ts";
-import { makeFolder, type Outcome, runRampart } from "./command.ts";
+import { type Outcome, runRampart } from "./command.ts";
 
 /**
  * genai-perf's endpoint type tensorrtllm_engine, on a model with the inputs and outputs of TensorRT-LLM's engine in Triton in process. The
@@ -30,7 +31,6 @@ before(async () => {
 beforeEach(() => {
   folder = makeFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What the model received and sent for one request. */
 interface Logged {

@@ -1,24 +1,19 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { startTfServing, type TfServing } from "../servers/tfserving.ts";
 import { runRampart, runWithReport } from "./command.ts";
 
 /** TensorFlow Serving over its official messages: every data type and way of input, counts that equal the server's, and failures. */
 
 let server: TfServing;
-let folder: string;
+const folder = makeFolder();
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rampart-tfserving-"));
   server = await startTfServing();
 });
-after(async () => {
-  await rm(folder, { recursive: true, force: true });
-  await server?.stop();
-});
+after(() => server?.stop());
 
 const SIMPLE = ["--shape", "INPUT0:1,16", "--shape", "INPUT1:1,16"];
 /** Three windows are always stable within 999 %: this suite is about counts. */
@@ -31,9 +26,7 @@ function flagsOf(model: string, flags: readonly string[]): string[] {
 
 /** Writes an input file and returns its path. */
 function write(name: string, content: object): string {
-  const path = join(folder, name);
-  writeFileSync(path, JSON.stringify(content));
-  return path;
+  return writeIn(folder, name, JSON.stringify(content));
 }
 
 describe("counts equal the server's:", () => {
@@ -222,18 +215,14 @@ describe("is refused before the first request:", () => {
 
 /** Writes a scenario with a target and a load of 30 requests. */
 function writeScenario(name: string, target: string): string {
-  const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import { defineScenario, hold, tfserving } from "rampart";
+  const text = `import { defineScenario, hold, tfserving } from "rampart";
 export default defineScenario({
   name: "${name}",
   target: tfserving("127.0.0.1:${server.port}", ${target}),
   load: hold(3, { requests: 30 }),
 });
-`,
-  );
-  return file;
+`;
+  return writeIn(folder, `${name}.ts`, text);
 }
 
 function runScenario(name: string, target: string): ReturnType<typeof runWithReport> {

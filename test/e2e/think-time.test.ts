@@ -1,36 +1,27 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { KserveServer, takeMs } from "../run/kserve-server.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runRampart, runWithReport } from "./command.ts";
+import { runRampart, runWithReport } from "./command.ts";
 
 /** Think time, beside a server that sees when each user's requests come. */
 
 const LATENCY_MS = 20;
 const THINK_MS = 250;
 
-let folder: string;
+const folder = makeFolder();
 let server: KserveServer;
 before(async () => {
-  folder = makeFolder();
   server = await new KserveServer({ onInfer: () => takeMs(LATENCY_MS) }).start();
 });
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => server.stop());
 
 function writeScenario(name: string, load: string): string {
-  const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import { defineScenario, hold, ramp, steps, triton, warmup } from "rampart";
+  const text = `import { defineScenario, hold, ramp, steps, triton, warmup } from "rampart";
 export default defineScenario({ name: "${name}", target: triton("127.0.0.1:${server.port}", { model: "simple" }), load: ${load} });
-`,
-  );
-  return file;
+`;
+  return writeIn(folder, `${name}.ts`, text);
 }
 
 interface Level {

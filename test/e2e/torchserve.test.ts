@@ -1,15 +1,16 @@
 // Runs only on: executable: the server takes long to start.
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { findDeadPort } from "../golden/dead-port.ts";
 import { judgeResult, readMismatches } from "../golden/mismatches.ts";
 import { runGolden } from "../golden/runner.ts";
 import { readCoveredOf } from "../golden/transcript.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { startTorchServe, type TorchServe, type TorchServeModel } from "../servers/interop/torchserve.ts";
 import { LIMIT } from "../time-limit.ts";
-import { commandUnderTest, makeFolder, type RequestTotals, runRampart, runWithReport } from "./command.ts";
+import { commandUnderTest, type RequestTotals, runRampart, runWithReport } from "./command.ts";
 
 /** A real TorchServe: what it counts is what the reports say. */
 
@@ -22,10 +23,7 @@ before(async () => {
   list("inputs.json", ["cat.txt", "dog.txt"]);
   server = await startTorchServe(["echo", "length", "slow", "failing"]);
 });
-after(async () => {
-  await server?.stop();
-  rmSync(folder, { recursive: true });
-});
+after(() => server?.stop());
 
 function list(name: string, paths: readonly string[]): void {
   const data = paths.map((path) => ({ TORCHSERVE_INPUT: [path] }));
@@ -140,10 +138,7 @@ describe("with TorchServe, perf_analyzer mode", () => {
 
 describe("a scenario with torchserve(…)", () => {
   async function run(options: string, model: TorchServeModel = "length") {
-    const file = join(folder, "scenario.ts");
-    writeFileSync(
-      file,
-      `import { defineScenario, errorRate, input, hold, torchserve } from "rampart";
+    const text = `import { defineScenario, errorRate, input, hold, torchserve } from "rampart";
 export default defineScenario({
   name: "x",
   target: torchserve("127.0.0.1:${server.httpPort}", { model: "${model}"${options} }),
@@ -151,8 +146,8 @@ export default defineScenario({
   inputs: input.files("*.txt"),
   assert: [errorRate().is(0)],
 });
-`,
-    );
+`;
+    const file = writeIn(folder, "scenario.ts", text);
     return measure(model, ["run", file]);
   }
 

@@ -1,27 +1,24 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "../make-folder.ts";
 import { startTriton, type Triton } from "../servers/triton.ts";
 import { LIMIT } from "../time-limit.ts";
-import { makeFolder, runRampart } from "./command.ts";
+import { runRampart } from "./command.ts";
 import { openInstallation } from "./in-process.ts";
 
 /** FP16 elements that are written as numbers, and sequences whose ids are texts, through a real Triton and its library. */
 
 const models = fileURLToPath(new URL("../servers/typed-models", import.meta.url));
 
-let folder: string;
+const folder = makeFolder();
 let triton: Triton;
 before(async () => {
-  folder = makeFolder();
   triton = await startTriton({ models });
 }, LIMIT);
-after(async () => {
-  await triton.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => triton.stop());
 
 const WIRES = ["http", "grpc", "stream"] as const;
 

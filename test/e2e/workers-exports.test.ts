@@ -3,21 +3,22 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { sum } from "../../src/plan/units.ts";
 import { casesHere } from "../few-cases.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
-import { makeFolder, runRampart, runWithReport } from "./command.ts";
+import { runRampart, runWithReport } from "./command.ts";
 import { CONFIG, INFERRED, MODEL } from "./sequence-model.ts";
 
 /** The files of single requests of several workers hold exactly the requests that those of one worker hold. */
 
-let folder: string;
+const folder = makeFolder();
 let server: AnsweringServer;
 let address: string;
 
 before(async () => {
-  folder = makeFolder();
   server = await startAnsweringServer((response, index) => {
     const { path = "", text = "" } = server.received[index] ?? {};
     const send = (body: object, status = 200): void => {
@@ -34,7 +35,6 @@ before(async () => {
 });
 after(() => {
   server?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Line {
@@ -116,13 +116,9 @@ const ofStream = ({ metadata, metrics, error }: Line): unknown => [
 
 /** Writes a scenario. Returns the arguments that run it. */
 function scenario(target: string, rest: string): string[] {
-  const file = join(folder, "x.ts");
   const names = "defineScenario, embedded, embeddedLlm, hold, http, input, mix, phase, rate, sessions, steps, warmup";
-  writeFileSync(
-    file,
-    `import { ${names} } from "rampart";\nexport default defineScenario({ name: "x", target: ${target}, ${rest} });\n`,
-  );
-  return ["run", file];
+  const text = `import { ${names} } from "rampart";\nexport default defineScenario({ name: "x", target: ${target}, ${rest} });\n`;
+  return ["run", writeIn(folder, "x.ts", text)];
 }
 
 /** Payloads that all differ; every fifth fails. */
@@ -267,18 +263,11 @@ function checkLines(
   assert.equal(lines.length, count, output);
   for (const { metadata } of lines) assert.ok(metadata.request_end_ns > metadata.request_start_ns, output);
   const measured = lines.filter(({ metadata, error }) => metadata.window !== undefined && error === undefined);
-  assert.equal(
-    measured.length,
-    counted.reduce((sum, one) => sum + one, 0),
-    output,
-  );
+  assert.equal(measured.length, sum(counted), output);
 }
 
 test("onRecord runs in the main thread, once for each request, with its number, tokens and level", LIMIT, async () => {
-  const file = join(folder, "hook.ts");
-  writeFileSync(
-    file,
-    `import { defineScenario, embeddedLlm, input, steps } from "rampart";
+  const text = `import { defineScenario, embeddedLlm, input, steps } from "rampart";
 const seen = new Map<number, string>();
 let calls = 0;
 export default defineScenario({
@@ -294,8 +283,8 @@ export default defineScenario({
     seen.set(index, [outcome, level?.value, tokens?.outputTokens].join(" "));
   },
 });
-`,
-  );
+`;
+  const file = writeIn(folder, "hook.ts", text);
   const { code, stderr } = await runRampart(["run", file, "--workers", "3", "--quiet"]);
   assert.equal(code, 0, stderr);
   const line = stderr.split("\n").find((one) => one.startsWith("{")) ?? "{}";

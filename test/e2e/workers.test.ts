@@ -1,14 +1,15 @@
 // Runs on: deno, node, executable.
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { casesHere } from "../few-cases.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
-import { makeFolder, runRampart, runWithReport } from "./command.ts";
+import { runRampart, runWithReport } from "./command.ts";
 import { CONFIG, INFERRED, MODEL } from "./sequence-model.ts";
 
 /** The command with several workers, against a server that remembers what it got: the numbers are those of one worker. */
@@ -17,7 +18,7 @@ const CHAT = { choices: [{ index: 0, message: { role: "assistant", content: "yes
 /** How long a response takes. */
 const LATENCY_MS = 2;
 
-let folder: string;
+const folder = makeFolder();
 let server: AnsweringServer;
 let address: string;
 /** How many queries for metadata get an answer; the next one calls `onSilence`. */
@@ -25,13 +26,11 @@ let answeredQueries: number;
 let onSilence: (response: ServerResponse) => void;
 
 before(async () => {
-  folder = makeFolder();
   server = await startAnsweringServer(answer);
   address = server.url.slice("http://".length);
 });
 after(() => {
   server?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function answer(response: ServerResponse, index: number): void {
@@ -61,13 +60,9 @@ function begin(queries = Number.POSITIVE_INFINITY): void {
 
 /** Writes a scenario. Returns the arguments that run it. */
 function scenario(target: string, rest: string, names = ""): string[] {
-  const file = join(folder, "x.ts");
   const imports = `defineScenario, fixedSchedule, hold, http, input, mix, mlperf, openai, rate, sessions, steps, triton${names}`;
-  writeFileSync(
-    file,
-    `import { ${imports} } from "rampart";\nexport default defineScenario({ name: "x", target: ${target}, ${rest} });\n`,
-  );
-  return ["run", file];
+  const text = `import { ${imports} } from "rampart";\nexport default defineScenario({ name: "x", target: ${target}, ${rest} });\n`;
+  return ["run", writeIn(folder, "x.ts", text)];
 }
 
 const chat = () => `openai("${address}", { model: "x", endpoint: "chat", tokenizer: "${TINY}" })`;

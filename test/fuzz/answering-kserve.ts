@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { encodeMessage, type ProtoObject } from "../../src/service/protobuf/message.ts";
 import * as messages from "../../src/service/triton/messages.ts";
+import { listen } from "../servers/listen.ts";
 import { join } from "../transport/bytes.ts";
 
 /** KServe v2 servers whose responses a test chooses, as texts over HTTP and as messages over gRPC. */
@@ -86,9 +86,8 @@ export async function startHttp(): Promise<AnsweringKserve<string>> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => respond(request, response));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const kserve: AnsweringKserve<string> = {
-    url: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `127.0.0.1:${await listen(server)}`,
     answers: {},
     stop: () => {
       server.closeAllConnections();
@@ -140,9 +139,8 @@ export async function startGrpc(): Promise<AnsweringKserve<Uint8Array>> {
     stream.resume().on("end", () => respond(stream, String(headers[":path"])));
   });
   server.on("session", (session) => session.on("error", () => {}));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const kserve: AnsweringKserve<Uint8Array> = {
-    url: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `127.0.0.1:${await listen(server)}`,
     answers: {},
     stop: () => server.close(),
   };

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { UserError } from "../../src/plan/problem.ts";
 import { compareRuns } from "../../src/report/compare/compare-runs.ts";
 import { toComparisonJson } from "../../src/report/compare/json.ts";
@@ -13,6 +12,7 @@ import { formatMarkdownReport } from "../../src/report/markdown.ts";
 import { readRuns } from "../../src/report/read/runs/read-runs.ts";
 import { renderText } from "../../src/report/text/render-text.ts";
 import { createRandom, type Random } from "../../src/runtime/random.ts";
+import { makeFolder } from "../make-folder.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../report/make-result.ts";
 
@@ -21,11 +21,7 @@ import { makeLevel, makeResult } from "../report/make-result.ts";
 const FIXTURES = join(import.meta.dirname, "../report/read/runs/fixtures");
 const ROUNDS = 40;
 
-let folder: string;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-fuzz-compare-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 const WRONG: readonly unknown[] = [null, -1, 0, 1e300, "", "text", [], {}, [null], true];
 const pick = <T>(values: readonly T[], random: Random): T => values[Math.floor(random() * values.length)] as T;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { LIMIT } from "../time-limit.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { fewerRuns } from "./bounds.ts";
@@ -12,21 +12,16 @@ import { DEEP_LIST, DEEP_OBJECT, oddJson } from "./odd-json.ts";
 
 /** Files that users give: data of tensors, payloads, prompts, exports and settings. A run or clear errors, whatever is in them. */
 
-let folder = "";
+const folder = makeFolder();
 let server: AnsweringKserve<string>;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rampart-fuzz-"));
   server = await startHttp();
 });
-after(async () => {
-  server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => server.stop());
 
 /** Runs a command with a file of this text in the place of `FILE`. */
 async function runWith(name: string, text: string, args: readonly string[]): Promise<Ended> {
-  const path = join(folder, name);
-  await writeFile(path, text);
+  const path = writeIn(folder, name, text);
   return runDoor(args.map((arg) => arg.replace("FILE", path)));
 }
 

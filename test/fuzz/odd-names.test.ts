@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
+import { makeFolder } from "../make-folder.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
@@ -15,14 +15,13 @@ import { assertEndsWell, type Ended, runDoor } from "./command.ts";
 
 const NAMES = ["constructor", "__proto__", "toString", "hasOwnProperty"];
 
-let folder = "";
+const folder = makeFolder();
 let server: AnsweringKserve<string>;
 let metricsUrl = "";
 let llmUrl = "";
 let grpcUrl = "";
 let stopOthers = async (): Promise<void> => {};
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rampart-names-"));
   server = await startHttp();
   const page = NAMES.map((name) => `# TYPE ${name} gauge\n${name}{${name}="1",gpu_uuid="${name}"} 5\n`).join("");
   const gpu = NAMES.map((name) => `nv_gpu_utilization{gpu_uuid="${name}"} 0.5\n`).join("");
@@ -39,7 +38,6 @@ before(async () => {
 after(async () => {
   server.stop();
   await stopOthers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const PA = "perf_analyzer -m m --request-count 1 -u URL";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, open, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, open, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { LIMIT } from "../time-limit.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { type BoundedResult, runBounded } from "./bounded-process.ts";
@@ -11,10 +11,9 @@ import { assertEndsWell } from "./command.ts";
 
 /** Files that are endless, huge, or small but expand: every door that reads a file refuses them, within little memory and time. */
 
-let folder = "";
+const folder = makeFolder();
 let server: AnsweringKserve<string>;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rampart-files-"));
   server = await startHttp();
   // Sparse: takes no room on the disk.
   const huge = await open(join(folder, "huge"), "w");
@@ -38,10 +37,7 @@ before(async () => {
   await mkdir(join(folder, "checkpoint"));
   await symlink("/dev/zero", join(folder, "checkpoint/checkpoint.json"));
 });
-after(async () => {
-  server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => server.stop());
 
 /** Runs a command line; `DIR` is the folder, `URL` the server. */
 async function run(line: string, stdin?: string): Promise<BoundedResult> {

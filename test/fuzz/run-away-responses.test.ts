@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { ResponseTooLargeError } from "../../src/transport/failure.ts";
+import { makeFolder } from "../make-folder.ts";
 import { LIMIT } from "../time-limit.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { runBounded } from "./bounded-process.ts";
@@ -16,7 +16,7 @@ import { assertEndsWell } from "./command.ts";
 const CHUNK = Buffer.alloc(256 * 1024, "a");
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
-let folder = "";
+const folder = makeFolder();
 let kserve: AnsweringKserve<string>;
 /** Answers everything with bytes that never end, as fast as they are read. */
 const endless = createServer((request, response) => {
@@ -32,7 +32,6 @@ function pour(response: ServerResponse): void {
 const urlOf = (): string => `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rampart-responses-"));
   kserve = await startHttp();
   await new Promise<void>((resolve) => endless.listen(0, "127.0.0.1", resolve));
   await writeFile(join(folder, "x.yaml"), "name: x\ntarget: embedded\nload: { hold: { concurrency: 1, for: 2 s } }\n");
@@ -41,7 +40,6 @@ after(async () => {
   kserve.stop();
   endless.closeAllConnections();
   endless.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const TOO_LARGE = new RegExp(new ResponseTooLargeError(16 * 1024 * 1024).message);

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import {
@@ -162,16 +160,14 @@ describe("fuzz: responses of a KServe server over gRPC", () => {
 
 test("an OpenAI server's error nested 100,000 deep is a failure with its reason", LIMIT, async () => {
   const server = await startAnsweringServer((response) => response.writeHead(500).end(`{"error":${DEEP_OBJECT}}`));
-  const folder = await mkdtemp(join(tmpdir(), "rampart-fuzz-"));
+  const folder = makeFolder();
   try {
-    const input = join(folder, "in.json");
-    await writeFile(input, '{"data":[{"payload":[{"model":"m"}]}]}');
+    const input = writeIn(folder, "in.json", '{"data":[{"payload":[{"model":"m"}]}]}');
     const args = "perf_analyzer -m m --service-kind openai --endpoint v1/chat/completions --async --request-count 1";
     const ended = await runDoor([...args.split(" "), "--input-data", input, "-u", server.url]);
     assertEndsWell(ended, [99], "an error");
     assert.match(ended.err, /\{"a":\{"a"/);
   } finally {
     server.close();
-    await rm(folder, { recursive: true, force: true });
   }
 });

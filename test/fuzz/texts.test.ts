@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { RunError, UserError } from "../../src/plan/problem.ts";
 import { Exposition } from "../../src/telemetry/exposition.ts";
 import { loadTokenizer } from "../../src/tokenize/load-tokenizer.ts";
+import { makeFolder } from "../make-folder.ts";
 import { LIMIT } from "../time-limit.ts";
 import { fewerRuns, RUNS } from "./bounds.ts";
 import { oddJson } from "./odd-json.ts";
@@ -120,11 +120,7 @@ describe("fuzz: tokenizer files", () => {
       unk_id: 0,
     },
   ];
-  let folder = "";
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "rampart-fuzz-"));
-  });
-  after(() => rm(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
 
   const read = async (text: string): Promise<void> => {
     await writeFile(join(folder, "tokenizer.json"), text);

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "../make-folder.ts";
 import { ensureOpenMpi } from "../servers/open-mpi.ts";
 import { compare, type Outcome } from "./compare.ts";
 import { judgeResult, type Mismatches } from "./mismatches.ts";
@@ -107,27 +107,23 @@ async function forEach<T>(items: readonly T[], atOnce: number, act: (item: T) =>
 }
 
 async function execute(transcript: Transcript, ports: Ports, words: readonly string[]): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-golden-"));
-  try {
-    symlinkSync(inputsFolder, join(folder, "data"));
-    const { rankCount } = transcript;
-    const job = rankCount === undefined ? [] : [...ensureOpenMpi(), "-n", String(rankCount)];
-    const [executable = "", ...first] = [...job, ...words];
-    const { exitCode, stdout, stderr } = await runProcess(executable, [...first, ...fillIn(transcript, ports)], folder);
-    const csvPath = join(folder, "out.csv");
-    const profilePath = join(folder, "prof.json");
-    return {
-      exitCode,
-      stdout: generalise(stdout, transcript, ports),
-      stderr: generalise(stderr, transcript, ports),
-      csv: existsSync(csvPath) ? readFileSync(csvPath, "utf8") : undefined,
-      composingCsv: readComposingCsv(folder),
-      // The ranks of a job write to the same path, one over the other.
-      profile: rankCount === undefined && existsSync(profilePath) ? readFileSync(profilePath) : undefined,
-    };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = makeFolder();
+  symlinkSync(inputsFolder, join(folder, "data"));
+  const { rankCount } = transcript;
+  const job = rankCount === undefined ? [] : [...ensureOpenMpi(), "-n", String(rankCount)];
+  const [executable = "", ...first] = [...job, ...words];
+  const { exitCode, stdout, stderr } = await runProcess(executable, [...first, ...fillIn(transcript, ports)], folder);
+  const csvPath = join(folder, "out.csv");
+  const profilePath = join(folder, "prof.json");
+  return {
+    exitCode,
+    stdout: generalise(stdout, transcript, ports),
+    stderr: generalise(stderr, transcript, ports),
+    csv: existsSync(csvPath) ? readFileSync(csvPath, "utf8") : undefined,
+    composingCsv: readComposingCsv(folder),
+    // The ranks of a job write to the same path, one over the other.
+    profile: rankCount === undefined && existsSync(profilePath) ? readFileSync(profilePath) : undefined,
+  };
 }
 
 function readComposingCsv(folder: string): Record<string, string> {

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 import { LIMIT } from "../time-limit.ts";
 import { openPlaces, type Places } from "./statements/places.ts";
 import { numberStatements } from "./statements/statement.ts";
@@ -12,16 +10,13 @@ import { readCovered } from "./transcript.ts";
 
 /** The statements of the originals' documents do what the table in README.md says. */
 
-const folder = mkdtempSync(join(tmpdir(), "rampart-statements-"));
+const folder = makeFolder();
 let places: Places;
 
 before(async () => {
   places = await openPlaces(folder);
 });
-after(async () => {
-  await places?.stop();
-  rmSync(folder, { recursive: true });
-});
+after(() => places?.stop());
 
 describe("statements of the documents", () => {
   for (const [id, statement] of numberStatements(SECTIONS))

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { replacePart } from "../../compile/docs/generated-part.ts";
 import { PARTS, refresh } from "../../compile/docs/parts.ts";
 import { TOPICS } from "../../src/cli/help/topics.ts";
 import { ROOT } from "../cli/rampart-process.ts";
+import { makeFolder } from "../make-folder.ts";
 import { writeTypes } from "../scenario/write-types.ts";
 import { typeCheck } from "../type-check.ts";
 import { blocksOf, GUIDES } from "./blocks.ts";
@@ -166,14 +166,10 @@ test("the guide of the house names files and folders that exist", () => {
 });
 
 test("the scenarios of the guides compile", () => {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-guides-"));
-  try {
-    const blocks = GUIDES.flatMap(blocksOf).filter(({ language }) => language === "ts");
-    assert.ok(blocks.length >= 3);
-    for (const [index, { text }] of blocks.entries()) writeFileSync(join(folder, `${index}.ts`), text);
-    writeTypes(folder);
-    assert.equal(typeCheck(folder), "");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = makeFolder();
+  const blocks = GUIDES.flatMap(blocksOf).filter(({ language }) => language === "ts");
+  assert.ok(blocks.length >= 3);
+  for (const [index, { text }] of blocks.entries()) writeFileSync(join(folder, `${index}.ts`), text);
+  writeTypes(folder);
+  assert.equal(typeCheck(folder), "");
 });

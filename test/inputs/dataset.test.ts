@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { assembleBatch, assembleExpected } from "../../src/inputs/batches.ts";
@@ -9,6 +8,7 @@ import { readDirectory } from "../../src/inputs/directory.ts";
 import { applyShapes } from "../../src/inputs/shapes.ts";
 import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { makeFolder } from "../make-folder.ts";
 import { makeModel, spec } from "./make-model.ts";
 
 /** Batches, directories and given shapes. */
@@ -98,13 +98,9 @@ async function withFiles<T>(
   files: Record<string, Uint8Array | string>,
   use: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
+  const folder = makeFolder();
   for (const [name, contents] of Object.entries(files)) writeFileSync(join(folder, name), contents);
-  try {
-    return await use(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  return await use(folder);
 }
 
 const files = makeModel(

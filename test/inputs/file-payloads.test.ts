@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Dataset } from "../../src/inputs/dataset.ts";
 import { readFileLists, readFiles } from "../../src/inputs/file-payloads.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { makeFolder } from "../make-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "rampart-files-"));
-after(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 mkdirSync(join(folder, "images", "deep"), { recursive: true });
 for (const [name, text] of Object.entries({
   "a.txt": "A",

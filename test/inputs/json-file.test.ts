@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { assembleBatch, checkBatches } from "../../src/inputs/batches.ts";
@@ -10,6 +9,7 @@ import { applyShapes } from "../../src/inputs/shapes.ts";
 import { word } from "../../src/plan/messages.ts";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import type { ModelInfo } from "../../src/service/service.ts";
+import { makeFolder } from "../make-folder.ts";
 import { makeModel, spec } from "./make-model.ts";
 
 /** Writes the texts as files and reads them as a run does. */
@@ -18,14 +18,10 @@ async function readTexts(texts: readonly string[], model: ModelInfo): Promise<Da
 }
 
 async function withFiles<T>(texts: readonly string[], use: (paths: readonly string[]) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
-  try {
-    const paths = texts.map((_, index) => join(folder, `${index}.json`));
-    for (const [index, path] of paths.entries()) await writeFile(path, texts[index] as string);
-    return await use(paths);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const paths = texts.map((_, index) => join(folder, `${index}.json`));
+  for (const [index, path] of paths.entries()) await writeFile(path, texts[index] as string);
+  return await use(paths);
 }
 
 function read(data: object, model: ModelInfo): Promise<Dataset> {

@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { DataOrder } from "../../src/inputs/dataset.ts";
 import { packEntries } from "../../src/inputs/held-entries.ts";
@@ -9,18 +6,14 @@ import { readPayloadLists } from "../../src/inputs/payload-list.ts";
 import { MIXED } from "../../src/inputs/step-streams.ts";
 import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 
 /** Payloads from a file. */
 
 async function withFile<T>(text: string, use: (path: string) => Promise<T>, name = "inputs.json"): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-payloads-"));
-  try {
-    const path = join(folder, name);
-    await writeFile(path, text);
-    return await use(path);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const path = writeIn(folder, name, text);
+  return await use(path);
 }
 
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);

@@ -13,6 +13,7 @@ import {
 } from "../../src/load/drive.ts";
 import type { RequestRateLoadPlan } from "../../src/load/request-rate.ts";
 import { countOf, type Share } from "../../src/load/share.ts";
+import { sum } from "../../src/plan/units.ts";
 import { rateLoad } from "../plan/make-plan.ts";
 
 const DRIVES: readonly [drive: Drive, maxInFlight: number | undefined, limitedToThree: number | undefined][] = [
@@ -54,11 +55,7 @@ for (const kind of ["closed", "sessions"] as const)
       for (const concurrency of [1, 2, 3, 16, 100]) {
         const parts = divide(() => ({ kind, concurrency }), count);
         const own = parts.map((part) => (part.kind === kind ? part.concurrency : Number.NaN));
-        assert.equal(
-          own.reduce((sum, part) => sum + part, 0),
-          concurrency,
-          `${concurrency} among ${count}`,
-        );
+        assert.equal(sum(own), concurrency, `${concurrency} among ${count}`);
       }
   });
 
@@ -68,10 +65,7 @@ test("a ramp has the same concurrency at every moment", () => {
     for (const second of [0, 1, 5, 9]) {
       const parts = divide(() => ({ kind: "ramp", maxConcurrency: 10, concurrencyAt }), count);
       const own = parts.map((part) => (part.kind === "ramp" ? part.concurrencyAt(second * 1e9) : Number.NaN));
-      assert.equal(
-        own.reduce((sum, part) => sum + part, 0),
-        1 + second,
-      );
+      assert.equal(sum(own), 1 + second);
     }
 });
 
@@ -100,10 +94,7 @@ test("a limit of outstanding requests, and sequences, are divided; below the num
   for (const count of SENDERS) {
     const limited = divide(() => ({ kind: "scheduled", arrivals: constantArrivals(9), maxOutstanding: 3 }), count);
     const most = limited.map((part) => (part.kind === "scheduled" ? (part.maxOutstanding ?? 0) : 0));
-    assert.equal(
-      most.reduce((sum, part) => sum + part, 0),
-      3,
-    );
+    assert.equal(sum(most), 3);
     const sequences = divide(() => ({ kind: "scheduled", arrivals: constantArrivals(9) }), count, 2);
     const sends = sequences.map((part) => part.kind === "scheduled" && part.arrivals() < Number.POSITIVE_INFINITY);
     assert.equal(sends.filter(Boolean).length, Math.min(count, 2));

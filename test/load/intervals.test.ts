@@ -1,23 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { intervalsMode, readIntervalsNs } from "../../src/load/intervals.ts";
 import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { testSchema } from "../plan/test-schema.ts";
 
 function withText<T>(text: string, use: (path: string) => T): T {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
-  const path = join(folder, "gaps.txt");
-  writeFileSync(path, text);
-  try {
-    return use(path);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const path = writeIn(folder, "gaps.txt", text);
+  return use(path);
 }
 
 function problemsOf(use: () => unknown): { path: string; message: string }[] {

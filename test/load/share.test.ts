@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { countOf, numberOf, type Share } from "../../src/load/share.ts";
+import { sum } from "../../src/plan/units.ts";
 
 /** What several senders own together is what one of them sends alone. */
 
@@ -13,10 +14,7 @@ test("the shares of a number add up to it, and differ by one at most", () => {
   fc.assert(
     fc.property(fc.nat(1000), fc.integer({ min: 1, max: 7 }), (total, count) => {
       const parts = sharesOf(count).map((share) => countOf(total, share));
-      assert.equal(
-        parts.reduce((sum, part) => sum + part, 0),
-        total,
-      );
+      assert.equal(sum(parts), total);
       assert.ok(Math.max(...parts) - Math.min(...parts) <= 1, parts.join(" "));
     }),
   );

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type JsonReport, makeFolder, runRampart } from "../e2e/command.ts";
+import { type JsonReport, runRampart } from "../e2e/command.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import type { MatrixRow, RowResult } from "./row.ts";
 
 const REQUESTS = 20;
@@ -19,30 +20,25 @@ const LACKS: readonly (readonly [note: RegExp, lack: string])[] = [
 /** Measures a row with the command under test, and compares the counts with the server's. */
 export async function runRow(server: string, version: string, row: MatrixRow): Promise<RowResult> {
   const folder = makeFolder();
-  try {
-    const before = await row.count?.();
-    const reportFile = join(folder, "report.json");
-    const load = ["--request-count", `${REQUESTS}`, "--concurrency-range", `${CONCURRENCY}`, "--json", reportFile];
-    const args = ["perf_analyzer", ...row.flags, ...inputsOf(row, folder), ...load];
-    const { code, stderr } = await runRampart(args, { cwd: folder });
-    const { completed, failed } = readCounts(reportFile);
-    const isMeasured = code === 0 && completed >= REQUESTS && failed === 0;
-    const counted = before === undefined ? undefined : (await waitForCount(row, before + completed)) - before;
-    const about = { server, version, protocol: row.protocol, isMeasured };
-    const works = isMeasured ? describeCounts(completed, counted) : "no";
-    const lacks = isMeasured ? describeLacks(stderr) : (row.why ?? firstError(stderr));
-    return { ...about, works, lacks, problem: findProblem(row, isMeasured, completed, counted, stderr) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const before = await row.count?.();
+  const reportFile = join(folder, "report.json");
+  const load = ["--request-count", `${REQUESTS}`, "--concurrency-range", `${CONCURRENCY}`, "--json", reportFile];
+  const args = ["perf_analyzer", ...row.flags, ...inputsOf(row, folder), ...load];
+  const { code, stderr } = await runRampart(args, { cwd: folder });
+  const { completed, failed } = readCounts(reportFile);
+  const isMeasured = code === 0 && completed >= REQUESTS && failed === 0;
+  const counted = before === undefined ? undefined : (await waitForCount(row, before + completed)) - before;
+  const about = { server, version, protocol: row.protocol, isMeasured };
+  const works = isMeasured ? describeCounts(completed, counted) : "no";
+  const lacks = isMeasured ? describeLacks(stderr) : (row.why ?? firstError(stderr));
+  return { ...about, works, lacks, problem: findProblem(row, isMeasured, completed, counted, stderr) };
 }
 
 function inputsOf({ payload, entry, files = {} }: MatrixRow, folder: string): string[] {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const data = entry ?? (payload && { payload: [payload] });
   if (data === undefined) return [];
-  const file = join(folder, "inputs.json");
-  writeFileSync(file, JSON.stringify({ data: [data] }));
+  const file = writeIn(folder, "inputs.json", JSON.stringify({ data: [data] }));
   return ["--input-data", file];
 }
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loadInputs } from "../../src/registry/input-kinds.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { makeModel, spec } from "../inputs/make-model.ts";
+import { makeFolder } from "../make-folder.ts";
 import { makePlan } from "../plan/make-plan.ts";
 
 const model = makeModel([spec("IN", "INT32", [2])]);
@@ -32,25 +32,21 @@ test("the kind of load decides how requests come about", () => {
 });
 
 test("a part of a schedule is taken of data in either format, in the order of its times", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
+  const folder = makeFolder();
   const file = join(folder, "data.json");
   const part = { startMs: 10, endMs: 20, startsAtFirst: false, speedRatio: 2 };
-  try {
-    for (const [inputs, content] of [
-      [{ kind: "json", files: [file] }, { IN: [1, 2] }],
-      [{ kind: "payloads", file }, { payload: [{ n: 1 }] }],
-    ] as const) {
-      const data = [20, 30, 10, 5].map((timestamp) => ({ ...content, timestamp: [timestamp] }));
-      writeFileSync(file, JSON.stringify({ data }));
-      const plan = { ...makePlan({ load: { kind: "fixed-schedule", part } }), inputs };
-      const { streams, warnings } = await loadInputs(plan, model);
-      assert.deepEqual(
-        streams[0]?.map(({ timestampMs }) => timestampMs),
-        [0, 5],
-      );
-      assert.deepEqual(warnings, ["2 of 4 entries are not due from 10 ms to 20 ms, and are skipped."]);
-    }
-  } finally {
-    rmSync(folder, { recursive: true });
+  for (const [inputs, content] of [
+    [{ kind: "json", files: [file] }, { IN: [1, 2] }],
+    [{ kind: "payloads", file }, { payload: [{ n: 1 }] }],
+  ] as const) {
+    const data = [20, 30, 10, 5].map((timestamp) => ({ ...content, timestamp: [timestamp] }));
+    writeFileSync(file, JSON.stringify({ data }));
+    const plan = { ...makePlan({ load: { kind: "fixed-schedule", part } }), inputs };
+    const { streams, warnings } = await loadInputs(plan, model);
+    assert.deepEqual(
+      streams[0]?.map(({ timestampMs }) => timestampMs),
+      [0, 5],
+    );
+    assert.deepEqual(warnings, ["2 of 4 entries are not due from 10 ms to 20 ms, and are skipped."]);
   }
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
+import { makeFolder } from "../make-folder.ts";
 
 /** The npm package of a release, installed by npm into a project of its own. */
 
@@ -24,14 +24,13 @@ export default defineScenario({
 describe("the npm package", () => {
   let folder: string;
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), "rampart-package-"));
+    folder = makeFolder();
     writeFileSync(join(folder, "package.json"), '{"name": "project", "type": "module", "private": true}');
     writeFileSync(join(folder, "x.ts"), SCENARIO);
     const tarball = readdirSync(release).find((name) => name.endsWith(".tgz"));
     assert.ok(tarball);
     execFileSync("npm", ["install", "--loglevel=error", "--prefer-offline", join(release, tarball)], { cwd: folder });
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   /** With this repository's Node and Bun first. */
   function run(program: string, ...args: string[]): string {

@@ -28,7 +28,7 @@ import { rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { withFolder } from "../cli/perf-analyzer/run-command.ts";
+import { makeFolder } from "../make-folder.ts";
 import { fill } from "../measure/make-records.ts";
 import { measureGood } from "../measure/tokens/make-columns.ts";
 import { makePlan } from "../plan/make-plan.ts";
@@ -190,34 +190,33 @@ test("GenAI-Perf's numbers of random requests agree with each other by its own c
 });
 
 test("a row of perf_analyzer's CSV agrees with itself", async () => {
-  await withFolder(async (folder) => {
-    const csvFile = join(folder, "table.csv");
-    const plan = makePlan({ outputs: { files: { perfAnalyzerCsv: csvFile }, isVerboseCsv: true } });
-    fc.assert(
-      fc.property(requests, fc.integer({ min: 100, max: 2000 }), (all, lengthMs) => {
-        const window = measureWindow(all, 0, lengthMs * MS, new Timeline(0, { durationNs: lengthMs * MS }));
-        fc.pre(window.requestCount > 0);
-        createPerfAnalyzerCsv(plan, makeSink(), csvFile).finish(
-          makeResult(plan, [makeLevel({ window, hasServerCounters: false })]),
-        );
-        const [header = [], row = []] = readFileSync(csvFile, "utf8")
-          .split("\n")
-          .map((line) => line.split(","));
-        const cell = (name: string): number => Number(row[header.indexOf(name)]);
-        const perSec = window.requestCount / (lengthMs / 1000);
-        assert.ok(Math.abs(cell("Inferences/Second") - perSec) <= 1e-5 * perSec);
-        const ascending = [50, 90, 95, 99].map((percentile) => cell(`p${percentile} latency`));
-        assert.deepEqual(
-          ascending,
-          ascending.toSorted((a, b) => a - b),
-        );
-        assert.equal(cell("Client Send") + cell("Client Recv"), cell("request/response"));
-        assert.ok(cell("request/response") + cell("response wait") >= cell("Avg latency"));
-        assert.ok(cell("Avg latency") <= window.latency.max / 1000 && cell("p99 latency") <= window.latency.max / 1000);
-      }),
-      { numRuns: 40 },
-    );
-  });
+  const folder = makeFolder();
+  const csvFile = join(folder, "table.csv");
+  const plan = makePlan({ outputs: { files: { perfAnalyzerCsv: csvFile }, isVerboseCsv: true } });
+  fc.assert(
+    fc.property(requests, fc.integer({ min: 100, max: 2000 }), (all, lengthMs) => {
+      const window = measureWindow(all, 0, lengthMs * MS, new Timeline(0, { durationNs: lengthMs * MS }));
+      fc.pre(window.requestCount > 0);
+      createPerfAnalyzerCsv(plan, makeSink(), csvFile).finish(
+        makeResult(plan, [makeLevel({ window, hasServerCounters: false })]),
+      );
+      const [header = [], row = []] = readFileSync(csvFile, "utf8")
+        .split("\n")
+        .map((line) => line.split(","));
+      const cell = (name: string): number => Number(row[header.indexOf(name)]);
+      const perSec = window.requestCount / (lengthMs / 1000);
+      assert.ok(Math.abs(cell("Inferences/Second") - perSec) <= 1e-5 * perSec);
+      const ascending = [50, 90, 95, 99].map((percentile) => cell(`p${percentile} latency`));
+      assert.deepEqual(
+        ascending,
+        ascending.toSorted((a, b) => a - b),
+      );
+      assert.equal(cell("Client Send") + cell("Client Recv"), cell("request/response"));
+      assert.ok(cell("request/response") + cell("response wait") >= cell("Avg latency"));
+      assert.ok(cell("Avg latency") <= window.latency.max / 1000 && cell("p99 latency") <= window.latency.max / 1000);
+    }),
+    { numRuns: 40 },
+  );
 });
 
 const STREAM = { streaming: true, timeToFirstToken: "10 ms", interTokenLatency: "2 ms" } as const;

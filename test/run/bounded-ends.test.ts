@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { MOST_RESPONSE_BYTES } from "../../src/plan/defaults.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
-import { formatDurationNs, msToNs } from "../../src/plan/units.ts";
+import { formatDurationNs, msToNs, sum } from "../../src/plan/units.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../src/run/run-plan.ts";
@@ -15,6 +14,7 @@ import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { makeOpenAiTarget, makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { makePromptsPlan } from "../plan/make-prompts-plan.ts";
+import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
 import { type KserveServer, withServer } from "./kserve-server.ts";
 
@@ -37,10 +37,7 @@ function planFor({ url }: KserveServer, change: PlanChange = {}): Plan {
 function checkCounts(result: RunResult): void {
   const { sentCount, completedCount, failedCount, cancelledCount, failures } = result;
   assert.equal(sentCount, completedCount + failedCount + cancelledCount);
-  assert.equal(
-    failures.reduce((sum, { count }) => sum + count, 0),
-    failedCount + cancelledCount,
-  );
+  assert.equal(sum(failures.map(({ count }) => count)), failedCount + cancelledCount);
 }
 
 describe("a request that stalls", () => {
@@ -169,8 +166,7 @@ async function withLlm(fault: Fault, client: Partial<Plan["client"]>, body: (ser
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `127.0.0.1:${await listen(server)}`;
   const base = makePlan({ client, measurement: { mode: { kind: "requests", count: 6 } } });
   const plan: Plan = {
     ...base,
@@ -266,9 +262,8 @@ async function withDrips(
   const proxy = createServer((request, response) => {
     answerOne(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
   try {
-    await body(`127.0.0.1:${(proxy.address() as AddressInfo).port}`, dripped);
+    await body(`127.0.0.1:${await listen(proxy)}`, dripped);
   } finally {
     proxy.closeAllConnections?.();
     await new Promise((closed) => proxy.close(closed));

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { estimateMetric } from "../../src/measure/metrics/read-metric.ts";
 import type { TokenMetric } from "../../src/measure/tokens/metrics.ts";
@@ -15,6 +14,7 @@ import { hold } from "../../src/scenario/loads/concurrency.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
 
@@ -202,9 +202,8 @@ async function measure({ answer, isWhole, tokenizer = "none" }: Case): Promise<{
     log.push(one.sent);
     request.resume().on("end", () => void answer(one));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `127.0.0.1:${await listen(server)}`;
     const target = openai(url, { model: "m", tokenizer, streaming: isWhole !== true });
     const inputs = prompts({ isl: INPUT_TOKENS, count: 2 });
     const load = hold(2, { requests: REQUESTS });

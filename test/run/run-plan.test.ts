@@ -7,11 +7,12 @@ import { fileURLToPath } from "node:url";
 import { word } from "../../src/plan/messages.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { RunError, UserError } from "../../src/plan/problem.ts";
+import { sum } from "../../src/plan/units.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
-import { withFolder } from "../cli/perf-analyzer/run-command.ts";
+import { makeFolder } from "../make-folder.ts";
 import { makePlan, type PlanChange, rateLoad } from "../plan/make-plan.ts";
 import { LIMIT } from "../time-limit.ts";
 import { startRawServer } from "../transport/raw-server.ts";
@@ -29,10 +30,7 @@ function run(plan: Plan, observer: RunObserver = {}): Promise<RunResult> {
 
 function checkSums(result: RunResult, server?: KserveServer): void {
   assert.equal(result.sentCount, result.completedCount + result.failedCount);
-  assert.equal(
-    result.failures.reduce((sum, { count }) => sum + count, 0),
-    result.failedCount,
-  );
+  assert.equal(sum(result.failures.map(({ count }) => count)), result.failedCount);
   if (server !== undefined) assert.equal(result.completedCount, server.successCount);
 }
 
@@ -262,43 +260,41 @@ test(
 
 test("outputs that are not the expected ones are failed requests", LIMIT, async () => {
   const { writeFile } = await import("node:fs/promises");
-  await withFolder(async (folder) => {
-    const file = `${folder}/data.json`;
-    const zeros = new Array(16).fill(0);
-    const entry = { INPUT0: zeros, INPUT1: zeros };
-    const expected = [{ OUTPUT0: zeros }, { OUTPUT0: [1, ...zeros.slice(1)] }];
-    await writeFile(file, JSON.stringify({ data: [entry, entry], validation_data: expected }));
-    await withServer({}, async (server) => {
-      const measurement = { mode: { kind: "requests", count: 10 } } as const;
-      const result = await run(planFor(server, { inputs: { kind: "json", files: [file] }, measurement }));
-      assert.deepEqual([result.completedCount, result.failedCount], [5, 5]);
-      const batch = await run(
-        planFor(server, { inputs: { kind: "json", files: [file] }, measurement, target: { batchSize: 2 } }),
-      );
-      assert.match(batch.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(.*data\[1\]\)/);
-      assert.match(result.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(.*\/data\.json, data\[1\]\)/);
-    });
+  const folder = makeFolder();
+  const file = `${folder}/data.json`;
+  const zeros = new Array(16).fill(0);
+  const entry = { INPUT0: zeros, INPUT1: zeros };
+  const expected = [{ OUTPUT0: zeros }, { OUTPUT0: [1, ...zeros.slice(1)] }];
+  await writeFile(file, JSON.stringify({ data: [entry, entry], validation_data: expected }));
+  await withServer({}, async (server) => {
+    const measurement = { mode: { kind: "requests", count: 10 } } as const;
+    const result = await run(planFor(server, { inputs: { kind: "json", files: [file] }, measurement }));
+    assert.deepEqual([result.completedCount, result.failedCount], [5, 5]);
+    const batch = await run(
+      planFor(server, { inputs: { kind: "json", files: [file] }, measurement, target: { batchSize: 2 } }),
+    );
+    assert.match(batch.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(.*data\[1\]\)/);
+    assert.match(result.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(.*\/data\.json, data\[1\]\)/);
   });
 });
 
 test("streams of data beyond the first are reported by a model without sequences", LIMIT, async () => {
   const { writeFile } = await import("node:fs/promises");
-  await withFolder(async (folder) => {
-    const file = `${folder}/data.json`;
-    const zeros = new Array(16).fill(0);
-    const entry = { INPUT0: zeros, INPUT1: zeros };
-    const warningsOf = async (data: object[]): Promise<readonly string[]> => {
-      await writeFile(file, JSON.stringify({ data }));
-      return withServer({}, async (server) => {
-        const result = await run(planFor(server, { inputs: { kind: "json", files: [file] } }));
-        return result.prepared.warnings.map((text) => word(text));
-      });
-    };
-    const [warning = "", ...others] = await warningsOf([[entry], [entry]]);
-    assert.match(warning, /^only the first of the 2 streams /);
-    assert.deepEqual(others, []);
-    assert.deepEqual(await warningsOf([[entry]]), []);
-  });
+  const folder = makeFolder();
+  const file = `${folder}/data.json`;
+  const zeros = new Array(16).fill(0);
+  const entry = { INPUT0: zeros, INPUT1: zeros };
+  const warningsOf = async (data: object[]): Promise<readonly string[]> => {
+    await writeFile(file, JSON.stringify({ data }));
+    return withServer({}, async (server) => {
+      const result = await run(planFor(server, { inputs: { kind: "json", files: [file] } }));
+      return result.prepared.warnings.map((text) => word(text));
+    });
+  };
+  const [warning = "", ...others] = await warningsOf([[entry], [entry]]);
+  assert.match(warning, /^only the first of the 2 streams /);
+  assert.deepEqual(others, []);
+  assert.deepEqual(await warningsOf([[entry]]), []);
 });
 
 /** A listener that is no KServe server. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { CHAT_ENDPOINTS } from "../../src/cli/chat/command.ts";
 import { sketchOf } from "../../src/measure/tokens/token-measurement.ts";
@@ -27,6 +26,7 @@ import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { loadTinyTokenizer } from "../inputs/tiny-tokenizer.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
+import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
 
@@ -231,9 +231,8 @@ describe("a run of a language model", () => {
         response.end(`data: ${text}\n\ndata: [DONE]\n\n`);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
-      const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const url = `127.0.0.1:${await listen(server)}`;
       const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
       const inputs = prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 4 } });
       const { levels } = await run(planOf({}, { target, load: sessions(1), inputs }));
@@ -320,10 +319,9 @@ test("an API key is read from the environment, sent, and not part of a plan", LI
     keys.push(request.headers.authorization);
     request.resume().on("end", () => response.end('{"choices":[{"message":{"content":"hi"}}]}'));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   process.env["RAMPART_TEST_KEY"] = "sk-secret";
   try {
-    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `127.0.0.1:${await listen(server)}`;
     const target = openai(url, { model: "m", tokenizer: TINY, apiKeyEnv: "RAMPART_TEST_KEY" });
     const plan = planOf({}, { target, load: hold(1, { requests: 2 }) });
     assert.ok(!JSON.stringify(plan).includes("sk-secret"));
@@ -356,9 +354,8 @@ for (const [name, change] of [
         response.setHeader("Content-Type", "text/event-stream");
         request.resume().on("end", () => response.end(text + mark));
       });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       try {
-        const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const url = `127.0.0.1:${await listen(server)}`;
         const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
         let failedCount = 0;
         // With several senders one meter measures for all, as someone follows single requests.
@@ -394,9 +391,8 @@ test("calls of tools are output: their first part is the first token, and they c
     }
     response.end(`${part({}, "tool_calls")}data: [DONE]\n\n`);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    const target = openai(`127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    const target = openai(`127.0.0.1:${await listen(server)}`, {
       model: "m",
       tokenizer: TINY,
       streaming: true,
@@ -444,9 +440,8 @@ test("responses that were not streamed have no first token, and an assertion on 
       const [type, text] = answer(index++);
       request.resume().on("end", () => response.writeHead(200, { "Content-Type": type }).end(text));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
-      const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const url = `127.0.0.1:${await listen(server)}`;
       const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
       const assertions = [
         mean("timeToFirstToken").below("1 min"),

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { createCallback, openLibrary, toCString } from "../../src/runtime/ffi/ffi.ts";
 import { NativeError } from "../../src/runtime/ffi/native.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 
 /** Native calls, the same on every runtime. */
 
@@ -37,17 +37,14 @@ void *join_thread(void) { pthread_join(thread, 0); return returned; }
 char *long_text(void) { static char text[10001]; memset(text, 'x', 10000); return text; }
 `;
 
-let folder: string;
+const folder = makeFolder();
 let path: string;
 
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-ffi-"));
   path = join(folder, "libsample.so");
   writeFileSync(join(folder, "sample.c"), SOURCE);
   execFileSync("gcc", ["-shared", "-fPIC", "-pthread", "-o", path, join(folder, "sample.c")]);
 });
-
-after(() => rmSync(folder, { recursive: true }));
 
 test("libc's functions are called", async () => {
   const libc = await openLibrary(LIBC, {
@@ -128,8 +125,7 @@ test("an error names the libraries that could not be opened, and why", async () 
     assert.match(error.message, /^could not open librampart-none\.so or librampart-none\.so\.1: .*[Nn]o such file/);
     return true;
   });
-  const text = join(folder, "text.so");
-  writeFileSync(text, "no library");
+  const text = writeIn(folder, "text.so", "no library");
   await assert.rejects(openLibrary([text], {}), /could not open .*text\.so: .+/);
 });
 

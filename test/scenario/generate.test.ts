@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { embedded, embeddedLlm, hold, http, input, openai, torchserve, trace } from "../../src/index.ts";
 import { withoutCalls } from "../../src/plan/functions.ts";
 import type { Plan } from "../../src/plan/plan.ts";
@@ -11,10 +10,10 @@ import { pack, unpack } from "../../src/run/fleet/bus/pack.ts";
 import type { Scenario } from "../../src/scenario/define.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { ModelInfo } from "../../src/service/service.ts";
+import { makeFolder } from "../make-folder.ts";
 import { TINY } from "../tokenize/tiny.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "rampart-generate-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 const MODEL = {
   ...{ name: "m", version: "1", maxBatchSize: 0, outputs: [] },

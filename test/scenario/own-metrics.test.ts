@@ -18,6 +18,7 @@ import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { inFolder, runRampart } from "../cli/rampart-process.ts";
+import { writeIn } from "../make-folder.ts";
 import { checkSchema } from "../report/check-schema.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
@@ -212,8 +213,7 @@ export default defineScenario({
 
 test("threads, the report, its tables, its records and a second reading have the same values", LIMIT, () =>
   inFolder({}, async (folder) => {
-    const file = join(folder, "own.ts");
-    writeFileSync(file, SCENARIO(writeInputs(folder)));
+    const file = writeIn(folder, "own.ts", SCENARIO(writeInputs(folder)));
     const paths = ["own.json", "own.csv", "own.html", "own.jsonl"].map((name) => join(folder, name));
     const [json = "", csv = "", html = "", records = ""] = paths;
     const files = ["--json", json, "--csv", csv, "--html", html, "--records", records];
@@ -308,10 +308,7 @@ test("a function that returns no number ends the run, and names its metric", LIM
 
 test("YAML and TypeScript give the same plan", () =>
   inFolder({}, async (folder) => {
-    const file = join(folder, "own.yaml");
-    writeFileSync(
-      file,
-      `
+    const text = `
 name: own
 target:
   embedded:
@@ -325,8 +322,8 @@ assert:
   - extracted.sum.mean >= 3
   - share(extracted.size=3) < 60 %
   - derived.perSec > 1
-`,
-    );
+`;
+    const file = writeIn(folder, "own.yaml", text);
     const scenario = defineScenario({
       name: "own",
       target: embedded({

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import * as api from "../../src/index.ts";
 import { functionsOf } from "../../src/plan/functions.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { loadFunctions, whyNotElsewhere } from "../../src/scenario/thread-functions.ts";
-import { withFolder } from "../cli/perf-analyzer/run-command.ts";
+import { makeFolder, writeIn } from "../make-folder.ts";
 import { makePlan } from "../plan/make-plan.ts";
 
 /** The functions of a scenario in a thread that has loaded nothing yet. */
@@ -22,8 +20,7 @@ export default defineScenario({
 `;
 
 const sourceOf = (folder: string, started?: unknown) => {
-  const path = join(folder, "scenario.ts");
-  writeFileSync(path, SCENARIO);
+  const path = writeIn(folder, "scenario.ts", SCENARIO);
   return { folder, context: { values: {}, file: "scenario.ts", path, started: { value: started } }, overrides: {} };
 };
 
@@ -33,28 +30,25 @@ test("a plan's functions are found wherever they are", () => {
 });
 
 test("the scenario is loaded, and its functions have the names of the plan", async () => {
-  await withFolder(async (folder) => {
-    const plan = makePlan({ check: { function: "check (isRight) #1" } });
-    const { check } = await loadFunctions(plan, sourceOf(folder), api);
-    assert.equal(check?.function, "check (isRight) #1");
-    assert.equal((check?.call as (() => unknown) | undefined)?.(), true);
-  });
+  const folder = makeFolder();
+  const plan = makePlan({ check: { function: "check (isRight) #1" } });
+  const { check } = await loadFunctions(plan, sourceOf(folder), api);
+  assert.equal(check?.function, "check (isRight) #1");
+  assert.equal((check?.call as (() => unknown) | undefined)?.(), true);
 });
 
 test("a function that the scenario does not give again is an error that names it", async () => {
-  await withFolder(async (folder) => {
-    const plan = makePlan({ check: { function: "check (other) #1" } });
-    await assert.rejects(loadFunctions(plan, sourceOf(folder), api), (error) => {
-      assert.ok(error instanceof UserError);
-      assert.equal(error.problems[0]?.path, "check (other) #1");
-      return true;
-    });
+  const folder = makeFolder();
+  const plan = makePlan({ check: { function: "check (other) #1" } });
+  await assert.rejects(loadFunctions(plan, sourceOf(folder), api), (error) => {
+    assert.ok(error instanceof UserError);
+    assert.equal(error.problems[0]?.path, "check (other) #1");
+    return true;
   });
 });
 
 test("what setup returned must be plain data", async () => {
-  await withFolder(async (folder) => {
-    assert.equal(whyNotElsewhere(sourceOf(folder, { url: "localhost" })), undefined);
-    assert.match(whyNotElsewhere(sourceOf(folder, { stop: () => {} })) ?? "", /setup/);
-  });
+  const folder = makeFolder();
+  assert.equal(whyNotElsewhere(sourceOf(folder, { url: "localhost" })), undefined);
+  assert.match(whyNotElsewhere(sourceOf(folder, { stop: () => {} })) ?? "", /setup/);
 });

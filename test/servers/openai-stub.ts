@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "./listen.ts";
 
 /** A small server of OpenAI's chat API in this process, which answers as the one did that the transcripts were recorded with. */
 
@@ -17,9 +17,8 @@ const TOKEN_GAP_MS = 3;
 /** Starts it on a free port of loopback. Paths that end in `err500` and `nope` answer with an error. */
 export async function startOpenAiStub(): Promise<OpenAiStub> {
   const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import {
@@ -11,6 +10,7 @@ import {
   isRevision,
   modelFolder,
 } from "../../src/tokenize/hub-cache.ts";
+import { makeFolder } from "../make-folder.ts";
 
 /** The cache of HuggingFace's hub. */
 
@@ -46,32 +46,27 @@ for (const [check, right, wrong] of checks) {
 }
 
 test("a model is found by a reference or a commit, and only with its file", async () => {
-  const cache = mkdtempSync(join(tmpdir(), "rampart-hub-"));
-  try {
-    const folder = modelFolder(cache, "org/model");
-    assert.equal(folder, join(cache, "models--org--model"));
-    const snapshot = join(folder, "snapshots", COMMIT);
-    const put = (path: string, text: string): void => {
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-    };
-    put(join(folder, "refs", "main"), `${COMMIT}\n`);
-    put(join(folder, "refs", "pr", "1"), COMMIT);
-    put(join(folder, "refs", "broken"), "../../elsewhere");
-    const find = (revision: string): Promise<string | undefined> =>
-      findInHubCache(cache, { id: "org/model", revision });
-    assert.equal(await find("main"), undefined);
-    put(join(snapshot, "tokenizer.json"), "{}");
-    for (const [revision, found] of [
-      ["main", snapshot],
-      ["pr/1", snapshot],
-      [COMMIT, snapshot],
-      ["broken", undefined],
-      ["other", undefined],
-      [COMMIT.replace("0", "f"), undefined],
-    ] as const)
-      assert.equal(await find(revision), found, revision);
-  } finally {
-    rmSync(cache, { recursive: true });
-  }
+  const cache = makeFolder();
+  const folder = modelFolder(cache, "org/model");
+  assert.equal(folder, join(cache, "models--org--model"));
+  const snapshot = join(folder, "snapshots", COMMIT);
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  };
+  put(join(folder, "refs", "main"), `${COMMIT}\n`);
+  put(join(folder, "refs", "pr", "1"), COMMIT);
+  put(join(folder, "refs", "broken"), "../../elsewhere");
+  const find = (revision: string): Promise<string | undefined> => findInHubCache(cache, { id: "org/model", revision });
+  assert.equal(await find("main"), undefined);
+  put(join(snapshot, "tokenizer.json"), "{}");
+  for (const [revision, found] of [
+    ["main", snapshot],
+    ["pr/1", snapshot],
+    [COMMIT, snapshot],
+    ["broken", undefined],
+    ["other", undefined],
+    [COMMIT.replace("0", "f"), undefined],
+  ] as const)
+    assert.equal(await find(revision), found, revision);
 });

@@ -1,22 +1,21 @@
 import assert from "node:assert/strict";
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as listen } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { RunError, UserError } from "../../src/plan/problem.ts";
 import { loadTokenizer } from "../../src/tokenize/load-tokenizer.ts";
+import { makeFolder } from "../make-folder.ts";
 
 /** The download from the hub into its cache, against small servers that answer as the hub does. */
 
 const TINY = join(import.meta.dirname, "fixtures", "tiny");
 const COMMIT = "89abcdef0123456789abcdef0123456789abcdef";
 const TOKEN = "hf_secret";
-const folder = mkdtempSync(join(tmpdir(), "rampart-hub-"));
+const folder = makeFolder();
 const servers: Server[] = [];
 after(() => {
-  rmSync(folder, { recursive: true, force: true });
   for (const server of servers) {
     server.close();
     server.closeAllConnections();

@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { word } from "../../src/plan/messages.ts";
 import { formatProblem, type RunError, UserError } from "../../src/plan/problem.ts";
 import { loadTokenizer, type TokenizerOptions } from "../../src/tokenize/load-tokenizer.ts";
+import { makeFolder } from "../make-folder.ts";
 
 /** Where a tokenizer is looked for, in which order, and what is said when it is not there. */
 
 const FIXTURES = join(import.meta.dirname, "fixtures");
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
-const folder = mkdtempSync(join(tmpdir(), "rampart-tokenize-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 /** An environment without network and with a cache of its own. */
 function offline(cache: string): { readonly env: Record<string, string> } {

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import { isInUse, SourceTurns } from "../../src/transport/source-addresses.ts";
+import { listen } from "../servers/listen.ts";
 import { Driver, endpointAt } from "./drive.ts";
 
 /** The addresses of this host that connections come from, and their ports. */
@@ -58,9 +59,7 @@ test("the server sees connections from each address", ON_LINUX, async () => {
     seen.push(socket.remoteAddress);
     socket.on("error", () => {});
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  const port = await listen(server);
   const endpoint = { ...endpointAt(port), sources: new SourceTurns(["127.0.0.2", "127.0.0.3", "127.0.0.4"]) };
   const driver = new Driver((options) => new Http1Client(endpoint, options));
   await driver.client.reserve(9);

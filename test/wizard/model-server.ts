@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "../servers/listen.ts";
 
 /** A KServe v2 server that lists models and describes them, and nothing else. */
 export interface ModelServer {
@@ -34,9 +34,8 @@ export async function startModelServer(names: readonly string[] = Object.keys(MO
     response.writeHead(body === undefined ? 404 : 200, { "Content-Type": "application/json" });
     response.end(JSON.stringify(body ?? { error: "not found" }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `127.0.0.1:${await listen(server)}`,
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections?.();

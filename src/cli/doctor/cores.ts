@@ -1,4 +1,4 @@
-import { formatCount, formatPct, nsToMs, plural, usToMs } from "../../plan/units.ts";
+import { formatCount, formatPct, nsToMs, plural, sum, usToMs } from "../../plan/units.ts";
 import { type Check, type Finding, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
 
@@ -154,7 +154,7 @@ function readCpuTicks({ read }: Host): CpuTicks | undefined {
   if (line === undefined) return undefined;
   const ticks = line.split(" ").slice(0, 8).map(Number);
   const [, , , idle = 0, wait = 0, , , steal = 0] = ticks;
-  const total = ticks.reduce((sum, one) => sum + one, 0);
+  const total = sum(ticks);
   return { total, busy: total - idle - wait - steal, steal };
 }
 

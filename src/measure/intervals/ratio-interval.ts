@@ -1,3 +1,4 @@
+import { sum } from "../../plan/units.ts";
 import type { Measurement } from "../measurement.ts";
 import { type Interval, UNKNOWN } from "./certainty.ts";
 import { regularizedBeta } from "./distributions.ts";
@@ -58,7 +59,7 @@ export function errorRatioInterval(
   if (failedCount === 0 || requestCount === 0) return ratioInterval(failedCount, total, confidence);
   const stretches = completions && wholeBins(completions, SHORTEST_STRETCH_NS);
   if (stretches?.failed === undefined || stretches.counts.length < FEWEST_STRETCHES) return UNKNOWN;
-  const failed = stretches.failed.reduce((sum, count) => sum + count, 0);
+  const failed = sum(stretches.failed);
   const worths = lengthen(stretches, failed).map((one) => worthOf(one, confidence));
   const effective = Math.max(1, total * Math.min(1, ...worths));
   const { low, high } = ratioInterval((failedCount / total) * effective, effective, confidence);
@@ -93,7 +94,6 @@ function excessOf(stretches: CompletionCounts): number[] {
 }
 
 function sumsOf({ counts, failed = [] }: CompletionCounts): { readonly failedSum: number; readonly total: number } {
-  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
   return { failedSum: sum(failed), total: sum(counts) + sum(failed) };
 }
 

@@ -1,4 +1,4 @@
-import { nsToSec } from "../../plan/units.ts";
+import { nsToSec, sum } from "../../plan/units.ts";
 import { effectiveCountOf, type Sketch } from "../sketch.ts";
 import { type Interval, UNKNOWN } from "./certainty.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
@@ -65,7 +65,7 @@ export function throughputInterval(
 ): Interval {
   if (completions === undefined) return UNKNOWN;
   const stretches = wholeBins(completions, SHORTEST_STRETCH_NS);
-  const total = stretches.counts.reduce((sum, count) => sum + count, 0);
+  const total = sum(stretches.counts);
   if (total < FEW_COMPLETIONS && latency !== undefined && effectiveCountOf(latency) < 2) return UNKNOWN;
   return rateInterval(stretches, total, perSec, { batchSize, confidence });
 }
@@ -102,7 +102,7 @@ function intervalOf(
   batchSize: number,
   confidence: number,
 ): Interval {
-  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
+  const mean = sum(counts) / counts.length;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / (counts.length - 1);
   const effective = effectiveCount(counts.length, variance, { means: counts, batchCount: 1 }, confidence);
   const scale = batchSize / nsToSec(binNs);

@@ -1,5 +1,5 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { formatCount } from "../../plan/units.ts";
+import { formatCount, sum } from "../../plan/units.ts";
 import { gapRatio, isHiddenByGaps } from "../completion-gaps.ts";
 import { isInformative } from "../intervals/certainty.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
@@ -110,7 +110,7 @@ export function judgeOver(
   if (others.length === 0 && common !== undefined && common !== "unresolved") return { state: common };
   const counts = parts.flatMap((part) => (part && sampleCountOf(assertion, part)) ?? []);
   if (counts.length === 0) return { state: judgeValue(assertion, over.mean) };
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  const total = sum(counts);
   const few = findFew(assertion, total);
   const state = judgeInterval(assertion, { ...over, value: over.mean });
   if (state === "fail" || (state === "pass" && few === undefined)) return { state };

@@ -1,6 +1,6 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { countOf } from "../../plan/units.ts";
+import { countOf, sum } from "../../plan/units.ts";
 import { formatPoint } from "../../result/sweep.ts";
 import { viewReport } from "../model/build-model.ts";
 import { type CapacityRow, capacitiesOf, makeCapacitySection, whyNoCapacity } from "../model/capacity-section.ts";
@@ -86,7 +86,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   const runs = views.flatMap((view) => view.runs);
   const sentCount = runs.reduce((sum, { json }) => sum + json.requests.sent, 0);
   const times = points.map(({ json }) => json.durationSec);
-  const durationSec = sweep.noun === undefined ? times.reduce((sum, one) => sum + one, 0) : Math.max(0, ...times);
+  const durationSec = sweep.noun === undefined ? sum(times) : Math.max(0, ...times);
   const lines = missing.map(({ values, reason }) => `${formatPoint(values)} could not be measured: ${reason}`);
   const swept = points.map(({ values }, at) => ({ values, view: views[at] as ReportView }));
   const { summary, rest } = sweep.noun === undefined ? sweepCharts(axesOf(points), swept) : { summary: [], rest: [] };

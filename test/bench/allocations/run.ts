@@ -5,11 +5,11 @@
 // README.md here. Exits with 1 when a goal is missed. Needs Go.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeMachine } from "../../../src/runtime/machine.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { startLlmStub } from "../../servers/llm-stub.ts";
 import { startStub } from "../../servers/stub.ts";
 import { root } from "../clients.ts";
@@ -44,7 +44,7 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const stub = await startStub();
   const llm = await startLlmStub({ tokens: 100 });
-  const folder = mkdtempSync(join(tmpdir(), "rampart-allocations-"));
+  const folder = makeFolder();
   const simple = ["-m", "simple", "-b", "8", "-u"];
   const [http, grpc] = [`127.0.0.1:${stub.httpPort}`, `127.0.0.1:${stub.grpcPort}`];
   const inputs = join(folder, "inputs.json");
@@ -85,7 +85,6 @@ async function main(): Promise<number> {
       console.log(rows.at(-1));
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
     await Promise.all([stub.stop(), llm.stop()]);
   }
   const { cpu, cores, os } = describeMachine();

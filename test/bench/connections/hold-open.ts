@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { makeFolder } from "../../make-folder.ts";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
 import { root } from "../clients.ts";
 import { readMemory } from "../memory/watch.ts";
@@ -67,7 +67,7 @@ const sourceHost = (client: number, index: number): string => `127.0.${FIRST_SOU
 
 /** @param command starts Rampart: program and first arguments */
 export async function holdOpen(command: readonly string[], load: OpenLoad): Promise<HeldOpen> {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-open-"));
+  const folder = makeFolder();
   const { answerMs: ttftMs, tokenMs: itlMs, tokens } = load;
   const starting = Array.from({ length: load.servers }, (_, index) =>
     startLlmStub({ host: serverHost(index), bufferBytes: BUFFER_BYTES, ttftMs, itlMs, tokens }),
@@ -92,7 +92,6 @@ export async function holdOpen(command: readonly string[], load: OpenLoad): Prom
     clearTimeout(limit);
     killAll();
     await Promise.all(stubs.map((stub) => stub.stop()));
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

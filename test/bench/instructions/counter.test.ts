@@ -1,25 +1,21 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { findCounter, readCallgrindCount, readPerfCount } from "./counter.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "rampart-perf-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 /** A program in place of perf, which prints a line when it is interrupted, or when it has run the command after `--`. */
 function fakePerf(name: string, line: string): string {
-  const path = join(folder, name);
-  writeFileSync(
-    path,
-    `#!/bin/sh
+  const text = `#!/bin/sh
 say() { echo '${line}' >&2; exit 0; }
 case "$*" in *" -- true") say ;; esac
 trap say INT
 while :; do sleep 0.05; done
-`,
-  );
+`;
+  const path = writeIn(folder, name, text);
   chmodSync(path, 0o755);
   return path;
 }

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPORT_FLAGS } from "../../cli/report-flags.ts";
+import { makeFolder } from "../../make-folder.ts";
 import type { Stub } from "../../servers/stub.ts";
 import { userFlags, type Way } from "../clients.ts";
 import { slopeMbPerHour, watchMemory } from "./watch.ts";
@@ -59,23 +59,19 @@ export async function measureMemory(executable: string, stub: Stub, durationS: n
   let exitCode = 0;
   for (const { title, way, args } of CASES) {
     await stub.reset();
-    const folder = mkdtempSync(join(tmpdir(), "rampart-bench-"));
-    try {
-      const memory = await sampleMemory([executable, ...args(stub, durationS, folder)], durationS);
-      const counter = await stub.counter();
-      const growthMb = memory.highestMb - memory.settledMb;
-      const passed = growthMb < GROWTH_LIMIT_MB && memory.peakMb < PEAK_LIMIT_MB && memory.samples > 1;
-      if (!passed) exitCode = 1;
-      // A shorter one shows only when garbage was collected.
-      const slope = durationS < SLOPE_S ? "" : `slope ${memory.slopeMbPerHour.toFixed(1)} MB/h, `;
-      const course = `${memory.settledMb.toFixed(1)} MB after 10 s, at most ${memory.highestMb.toFixed(1)} MB later, ${slope}peak with the report ${memory.peakMb.toFixed(1)} MB`;
-      const verdict = `growth ${growthMb.toFixed(1)} MB of ${GROWTH_LIMIT_MB} allowed: ${passed ? "PASS" : "FAIL"}`;
-      console.log(
-        `memory, ${title}, ${durationS} s, ${counter[way].toLocaleString("en")} requests: ${course}; ${verdict}`,
-      );
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const folder = makeFolder();
+    const memory = await sampleMemory([executable, ...args(stub, durationS, folder)], durationS);
+    const counter = await stub.counter();
+    const growthMb = memory.highestMb - memory.settledMb;
+    const passed = growthMb < GROWTH_LIMIT_MB && memory.peakMb < PEAK_LIMIT_MB && memory.samples > 1;
+    if (!passed) exitCode = 1;
+    // A shorter one shows only when garbage was collected.
+    const slope = durationS < SLOPE_S ? "" : `slope ${memory.slopeMbPerHour.toFixed(1)} MB/h, `;
+    const course = `${memory.settledMb.toFixed(1)} MB after 10 s, at most ${memory.highestMb.toFixed(1)} MB later, ${slope}peak with the report ${memory.peakMb.toFixed(1)} MB`;
+    const verdict = `growth ${growthMb.toFixed(1)} MB of ${GROWTH_LIMIT_MB} allowed: ${passed ? "PASS" : "FAIL"}`;
+    console.log(
+      `memory, ${title}, ${durationS} s, ${counter[way].toLocaleString("en")} requests: ${course}; ${verdict}`,
+    );
   }
   return exitCode;
 }

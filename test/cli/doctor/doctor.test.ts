@@ -1,7 +1,6 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { CHECKS, judgeRate } from "../../../src/cli/doctor/checks.ts";
@@ -12,6 +11,7 @@ import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { runDoor } from "../../fuzz/command.ts";
+import { makeFolder } from "../../make-folder.ts";
 
 /** `rampart doctor`: each check on hosts as they can be, and the command on this one. */
 
@@ -361,11 +361,10 @@ unknown  CPU frequency   this system does not report a frequency governor
 
 describe("rampart doctor", () => {
   test("measures this host, and says with 65 that a load is impossible", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "rampart-doctor-"));
+    const folder = makeFolder();
     const { code, out } = await runDoor(["doctor", "--json", join(folder, "found.json"), "--rate", "1e12"]);
     assert.match(out, /^PROBLEM {2}this host cannot send the asked load/m);
     const text = readFileSync(join(folder, "found.json"), "utf8");
-    rmSync(folder, { recursive: true });
     const report = JSON.parse(text) as {
       isPossible: boolean;
       load: AskedLoad;

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeFolder } from "../../make-folder.ts";
 import { type Captured, readBody, runCaptured } from "./run-captured.ts";
 
 /** A small server and a folder, for commands that run more than once against both. */
@@ -46,7 +46,7 @@ export const answerChat: Answer = (response) => {
 
 /** Gives a test a server and a folder, and takes both away after it. */
 export async function withBench(answer: Answer, body: (bench: Bench) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-analyze-"));
+  const folder = makeFolder();
   let received: ReceivedBody[] = [];
   let inFlight = 0;
   let onRequest: (index: number) => void = () => {};
@@ -82,6 +82,5 @@ export async function withBench(answer: Answer, body: (bench: Bench) => Promise<
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   }
 }

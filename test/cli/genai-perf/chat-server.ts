@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeFolder } from "../../make-folder.ts";
 import { endLater } from "../../servers/answering-server.ts";
+import { listen } from "../../servers/listen.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { type Captured, type CaptureOptions, readAll, runCaptured } from "./run-captured.ts";
 
@@ -42,14 +41,13 @@ export async function runChat(
   more: (folder: string) => readonly string[],
   options: ChatRunOptions = {},
 ): Promise<ChatRun> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-chat-"));
+  const folder = makeFolder();
   let requestCount = 0;
   const server = createServer((request, response) => {
     request.resume().on("end", () => (options.answer ?? answerChat)(response, requestCount++));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `127.0.0.1:${await listen(server)}`;
     const places = ["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts")];
     const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...places, ...more(folder)];
     const startedMs = Date.now();
@@ -57,6 +55,5 @@ export async function runChat(
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   }
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { Asked } from "../../../src/cli/genai-perf/options/asked.ts";
 import { ALL_OPTIONS, DEFAULTS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { toInputConfig } from "../../../src/cli/genai-perf/plan/to-input-config.ts";
@@ -10,15 +9,13 @@ import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
 import { word } from "../../../src/plan/messages.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { golden, read, readBad, readGood, readYaml } from "./read.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "rampart-genai-config-"));
-after(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 
 function file(name: string, text: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
+  return writeIn(folder, name, text);
 }
 
 const CONFIG = `model_names: [tiny]

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/open-checkpoint.ts";
 import { toPassedPlan } from "../../../src/cli/genai-perf/plan/passed-plan.ts";
 import { headersOf } from "../../../src/cli/genai-perf/plan/to-target.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { readGood } from "./read.ts";
 
 /** A checkpoint keeps a result for the runs that would measure the same. */
@@ -79,17 +79,13 @@ test("a checkpoint distinguishes what is sent, where, when, and how it is measur
 });
 
 test("a checkpoint distinguishes files of requests by their contents", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-fingerprint-"));
-  try {
-    const file = join(folder, "in.jsonl");
-    const write = async (text: string): Promise<string> => {
-      await writeFile(file, text);
-      return fingerprint(["--input-file", file]);
-    };
-    const [short, long] = [await write('{"text":"a"}\n'), await write('{"text":"longer"}\n')];
-    assert.notEqual(short, long);
-    assert.equal(fingerprint(["--input-file", file]), long);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const file = join(folder, "in.jsonl");
+  const write = async (text: string): Promise<string> => {
+    await writeFile(file, text);
+    return fingerprint(["--input-file", file]);
+  };
+  const [short, long] = [await write('{"text":"a"}\n'), await write('{"text":"longer"}\n')];
+  assert.notEqual(short, long);
+  assert.equal(fingerprint(["--input-file", file]), long);
 });

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../../make-folder.ts";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -18,13 +16,12 @@ const MODEL = ["-m", "tiny", "--tokenizer", TINY, "--endpoint-type", "chat", "--
 const SMALL = ["--isl", "5", "--request-count", "30"];
 
 async function withStub(use: (stub: LlmStub, url: readonly string[], folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-fleet-"));
+  const folder = makeFolder();
   const stub = await startLlmStub({ tokens: TOKENS });
   try {
     await use(stub, ["-u", `127.0.0.1:${stub.port}`, "--artifact-dir", folder], folder);
   } finally {
     await stub.stop();
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
@@ -10,6 +9,7 @@ import { toWriteTask, writeInputs } from "../../../src/cli/genai-perf/profile/wr
 import { isLargeFile } from "../../../src/inputs/large-file.ts";
 import { decodeMessage, encodeMessage } from "../../../src/service/protobuf/message.ts";
 import * as messages from "../../../src/service/triton/messages.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -32,33 +32,28 @@ interface Server {
   close(): void;
 }
 
-async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-inputs-unread-"));
-  try {
-    return await body(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
 /** @param isKept false: inputs.json is a link to a device that keeps nothing */
-function run(open: () => Promise<Server>, args: string, files: Record<string, string>, isKept: boolean): Promise<Ran> {
-  return inFolder(async (folder) => {
-    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-    const artifacts = join(folder, "artifacts");
-    await mkdir(artifacts);
-    if (!isKept) await symlink("/dev/null", join(artifacts, "inputs.json"));
-    const server = await open();
-    const io = { out: () => {}, err: () => {}, onInterrupt: () => () => {}, loadApi: async () => ({}) };
-    try {
-      const base = ["profile", "-m", "tiny", "--tokenizer", TINY, "--random-seed", "7", "--url", server.url];
-      const { asked } = readGood(...base, ...args.replace("FOLDER", folder).split(" "));
-      const { isPassed } = await runProfile(toProfilePlan(asked, artifacts, []), io);
-      return { isPassed, sent: server.sent(), inputs: await readFile(join(artifacts, "inputs.json"), "utf8") };
-    } finally {
-      server.close();
-    }
-  });
+async function run(
+  open: () => Promise<Server>,
+  args: string,
+  files: Record<string, string>,
+  isKept: boolean,
+): Promise<Ran> {
+  const folder = makeFolder();
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const artifacts = join(folder, "artifacts");
+  await mkdir(artifacts);
+  if (!isKept) await symlink("/dev/null", join(artifacts, "inputs.json"));
+  const server = await open();
+  const io = { out: () => {}, err: () => {}, onInterrupt: () => () => {}, loadApi: async () => ({}) };
+  try {
+    const base = ["profile", "-m", "tiny", "--tokenizer", TINY, "--random-seed", "7", "--url", server.url];
+    const { asked } = readGood(...base, ...args.replace("FOLDER", folder).split(" "));
+    const { isPassed } = await runProfile(toProfilePlan(asked, artifacts, []), io);
+    return { isPassed, sent: server.sent(), inputs: await readFile(join(artifacts, "inputs.json"), "utf8") };
+  } finally {
+    server.close();
+  }
 }
 
 const CHAT = '{"object":"chat.completion","choices":[{"message":{"role":"assistant","content":"the"}}],"text":"the"}';
@@ -169,19 +164,18 @@ describe("inputs.json is written and not read", () => {
 });
 
 test("a file above the limit is not held in memory", LIMIT, async () => {
-  await inFolder(async (folder) => {
-    const file = join(folder, "in.jsonl");
-    const line = `${JSON.stringify({ text: "x".repeat(1024 * 1024) })}\n`;
-    await writeFile(file, line.repeat(65));
-    const write = async (count: number) => {
-      const args = ["--input-file", file, "--request-count", String(count), "--tokenizer", "none"];
-      const read = readGood("profile", "-m", "m", "--endpoint-type", "chat", ...args);
-      const task = toWriteTask(toProfilePlan(read.asked, folder, []));
-      return writeInputs({ ...task, entryLimit: count }, undefined, await openLayout(task.requests, undefined));
-    };
-    const small = await write(3);
-    assert.deepEqual([small.held?.byteCounts.length, await isLargeFile(small.path)], [3, false]);
-    const large = await write(65);
-    assert.deepEqual([large.held, await isLargeFile(large.path)], [undefined, true]);
-  });
+  const folder = makeFolder();
+  const file = join(folder, "in.jsonl");
+  const line = `${JSON.stringify({ text: "x".repeat(1024 * 1024) })}\n`;
+  await writeFile(file, line.repeat(65));
+  const write = async (count: number) => {
+    const args = ["--input-file", file, "--request-count", String(count), "--tokenizer", "none"];
+    const read = readGood("profile", "-m", "m", "--endpoint-type", "chat", ...args);
+    const task = toWriteTask(toProfilePlan(read.asked, folder, []));
+    return writeInputs({ ...task, entryLimit: count }, undefined, await openLayout(task.requests, undefined));
+  };
+  const small = await write(3);
+  assert.deepEqual([small.held?.byteCounts.length, await isLargeFile(small.path)], [3, false]);
+  const large = await write(65);
+  assert.deepEqual([large.held, await isLargeFile(large.path)], [undefined, true]);
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { makeFolder } from "../../make-folder.ts";
+import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { runCaptured } from "./run-captured.ts";
@@ -28,7 +28,7 @@ interface Seen {
 
 /** A profile against a server that answers each request after a while. @param schedule lines of a payload file */
 async function profile(answerMs: number, args: readonly string[], schedule?: readonly object[]): Promise<Seen> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-genai-load-"));
+  const folder = makeFolder();
   const prompts: string[] = [];
   const outstanding: number[] = [];
   let current = 0;
@@ -42,9 +42,8 @@ async function profile(answerMs: number, args: readonly string[], schedule?: rea
       response.writeHead(200).end('{"choices":[{"message":{"content":"the"}}]}');
     }, answerMs);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${await listen(server)}`;
     const artifacts = join(folder, "artifacts");
     const file = join(folder, "schedule.jsonl");
     if (schedule !== undefined) await writeFile(file, schedule.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -62,7 +61,6 @@ async function profile(answerMs: number, args: readonly string[], schedule?: rea
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   }
 }
 

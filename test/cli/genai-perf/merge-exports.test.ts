@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { makeFolder } from "../../make-folder.ts";
 import { checkSchema } from "../../report/check-schema.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { golden } from "./read.ts";
@@ -47,19 +47,15 @@ async function merge(
   hosts: Readonly<Record<string, Readonly<Record<string, string>>>>,
   ...more: string[]
 ): Promise<Ran> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-merge-"));
-  try {
-    for (const [host, files] of Object.entries(hosts)) {
-      await mkdir(join(folder, "in", host), { recursive: true });
-      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, "in", host, name), text);
-    }
-    const args = ["process-export-files", "-d", join(folder, "in"), "--artifact-dir", join(folder, "out"), ...more];
-    const { err, ...ran } = await runCaptured(args);
-    const results = [...(await readAll(join(folder, "out")))].filter(([, text]) => text !== "");
-    return { ...ran, err: err.replaceAll(folder, ""), results: new Map(results) };
-  } finally {
-    await rm(folder, { recursive: true });
+  const folder = makeFolder();
+  for (const [host, files] of Object.entries(hosts)) {
+    await mkdir(join(folder, "in", host), { recursive: true });
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, "in", host, name), text);
   }
+  const args = ["process-export-files", "-d", join(folder, "in"), "--artifact-dir", join(folder, "out"), ...more];
+  const { err, ...ran } = await runCaptured(args);
+  const results = [...(await readAll(join(folder, "out")))].filter(([, text]) => text !== "");
+  return { ...ran, err: err.replaceAll(folder, ""), results: new Map(results) };
 }
 
 /** The requests of the recorded run whose number this takes; the n-th later by so many nanoseconds. */

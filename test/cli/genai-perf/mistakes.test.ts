@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readdir, symlink } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { inFolder, runRampart, startRampart } from "../rampart-process.ts";
@@ -17,9 +17,8 @@ const answerPage = (response: ServerResponse): void => {
 };
 
 async function withServer<T>(server: Server, use: (url: string) => Promise<T>): Promise<T> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    return await use(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return await use(`127.0.0.1:${await listen(server)}`);
   } finally {
     server.closeAllConnections();
     server.close();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../../make-folder.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -55,7 +55,7 @@ function statisticsOf(text: string): unknown {
 
 for (const [what, answer, args] of CASES)
   test(`a run of ${what} and its export measured again give the same statistics`, LIMIT, async () => {
-    const folder = await mkdtemp(join(tmpdir(), "rampart-one-meter-"));
+    const folder = makeFolder();
     const server = await startAnsweringServer(answer);
     try {
       const load = args.some((arg) => arg.startsWith("--session")) ? [] : ["--request-count", String(REQUESTS)];
@@ -88,6 +88,5 @@ for (const [what, answer, args] of CASES)
       assert.equal(lines.length, server.received.length);
     } finally {
       server.close();
-      await rm(folder, { recursive: true });
     }
   });

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/open-checkpoint.ts";
@@ -12,6 +11,7 @@ import { toPassedPlan } from "../../../src/cli/genai-perf/plan/passed-plan.ts";
 import { PASSED_HINTS, PASSED_REFUSALS } from "../../../src/cli/genai-perf/plan/passed-refusals.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -102,33 +102,24 @@ test("--request-distribution poisson after -- draws the gaps", LIMIT, async () =
 });
 
 test("--request-intervals after -- sends at the file's gaps", LIMIT, async () => {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-gaps-"));
-  try {
-    const file = join(folder, "gaps.txt");
-    await writeFile(file, "20000\n90000\n");
-    const ran = await profile(`--request-count 6 -- --request-intervals ${file}`);
-    assert.equal(ran.code, 0, ran.err);
-    checkDue(sentMs(ran, "tiny-openai-chat-request_intervals"), [20, 110, 130, 220, 240, 330]);
-    const both = await profile(`--concurrency 2 -- --request-intervals ${file}`);
-    assert.deepEqual([both.code, both.requestCount], [1, 0]);
-    assert.match(both.err, /Cannot use both Concurrency and CustomIntervals inference load modes\./);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const file = writeIn(folder, "gaps.txt", "20000\n90000\n");
+  const ran = await profile(`--request-count 6 -- --request-intervals ${file}`);
+  assert.equal(ran.code, 0, ran.err);
+  checkDue(sentMs(ran, "tiny-openai-chat-request_intervals"), [20, 110, 130, 220, 240, 330]);
+  const both = await profile(`--concurrency 2 -- --request-intervals ${file}`);
+  assert.deepEqual([both.code, both.requestCount], [1, 0]);
+  assert.match(both.err, /Cannot use both Concurrency and CustomIntervals inference load modes\./);
 });
 
 test("--fixed-schedule after -- sends a payload file at its times", LIMIT, async () => {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-times-"));
-  try {
-    const file = join(folder, "times.jsonl");
-    const lines = [0, 150, 250].map((timestamp) => JSON.stringify({ text_input: "a b", timestamp, output_length: 2 }));
-    await writeFile(file, lines.join("\n"));
-    const ran = await profile(`--input-file payload:${file} -- --fixed-schedule`);
-    assert.equal(ran.code, 0, ran.err);
-    checkDue(sentMs(ran, "tiny-openai-chat-fixed_schedule"), [0, 150, 250]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const file = join(folder, "times.jsonl");
+  const lines = [0, 150, 250].map((timestamp) => JSON.stringify({ text_input: "a b", timestamp, output_length: 2 }));
+  await writeFile(file, lines.join("\n"));
+  const ran = await profile(`--input-file payload:${file} -- --fixed-schedule`);
+  assert.equal(ran.code, 0, ran.err);
+  checkDue(sentMs(ran, "tiny-openai-chat-fixed_schedule"), [0, 150, 250]);
 });
 
 test("--session-concurrency after -- holds synthetic conversations", LIMIT, async () => {
@@ -321,7 +312,7 @@ test("analyze passes the flags on with each point, but no load beside a sweep of
 });
 
 test("config passes the flags on; subcommands that do not measure reject them", LIMIT, async () => {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-passed-"));
+  const folder = makeFolder();
   const seen: unknown[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers["x-two"]);
@@ -336,8 +327,7 @@ test("config passes the flags on; subcommands that do not measure reject them", 
       `output: {artifact_directory: ${JSON.stringify(join(folder, "artifacts"))}}`,
       `tokenizer: {name: ${JSON.stringify(TINY)}}`,
     ];
-    const file = join(folder, "run.yaml");
-    await writeFile(file, lines.join("\n"));
+    const file = writeIn(folder, "run.yaml", lines.join("\n"));
     const args = ["--", "-H", "X-Two:2", "--request-count", "3"];
     const ran = await runCaptured(["config", "-f", file, ...args]);
     assert.equal(ran.code, 0, ran.err);
@@ -351,7 +341,6 @@ test("config passes the flags on; subcommands that do not measure reject them", 
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   }
 });
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { runCaptured } from "./run-captured.ts";
@@ -80,7 +80,7 @@ async function run(
   responses: readonly Answer[],
   makeArgs: (urls: readonly string[], folder: string) => Promise<string[]> | string[],
 ): Promise<Ran> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-phases-"));
+  const folder = makeFolder();
   const servers = await Promise.all(responses.map((answer) => new ChatServer(answer).start()));
   try {
     const args = await makeArgs(
@@ -98,7 +98,6 @@ async function run(
     return { code, err, ...written, reported: JSON.parse(text).request_count?.avg, servers };
   } finally {
     for (const server of servers) await server.stop();
-    await rm(folder, { recursive: true });
   }
 }
 
@@ -294,8 +293,7 @@ test("a duration and the options that it excludes", LIMIT, async () => {
   assert.equal(together.code, 1);
   assert.match(together.err, /run\.yaml:4:\d+: a duration cannot be given together with a number of requests/);
   const scheduled = await run([answerAtOnce], async (urls, folder) => {
-    const file = join(folder, "trace.jsonl");
-    await writeFile(file, '{"timestamp":0,"text_input":"x"}\n');
+    const file = writeIn(folder, "trace.jsonl", '{"timestamp":0,"text_input":"x"}\n');
     const more = ["--fixed-schedule", "true", "--input-file", `payload:${file}`, "--warmup-duration", "1"];
     return profile(...more, "--benchmark-duration", "1")(urls, folder);
   });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import jpeg from "jpeg-js";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { makeFolder } from "../../make-folder.ts";
+import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { readBody, runCaptured } from "./run-captured.ts";
@@ -46,7 +46,7 @@ async function run(
   args: readonly string[],
   files: Readonly<Record<string, string | Buffer>> = {},
 ): Promise<Ran> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-endpoints-"));
+  const folder = makeFolder();
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const one = { path: request.url ?? "", headers: request.headers, body: JSON.parse(await readBody(request)) };
@@ -56,10 +56,9 @@ async function run(
     const type = isStream ? "text/event-stream" : /^[[{]/.test(text) ? "application/json" : "text/plain";
     response.writeHead(200, { "Content-Type": type }).end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${await listen(server)}`;
     const common = `profile -m tiny --isl 20 --num-dataset-entries 3 --random-seed 7 --request-count 4 --url ${url}`;
     const own = args.map((arg) => arg.replaceAll("FOLDER", folder));
     const artifacts = join(folder, "artifacts");
@@ -74,7 +73,6 @@ async function run(
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { backendOf } from "../../../src/cli/genai-perf/profile/backend-hint.ts";
 import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -56,7 +56,7 @@ async function run(
   answer: Answer,
   makeArgs: (url: string, folder: string) => string[] | Promise<string[]>,
 ): Promise<Ran> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-genai-"));
+  const folder = makeFolder();
   const server = await startAnsweringServer(answer);
   try {
     const args = await makeArgs(server.url, folder);
@@ -67,7 +67,6 @@ async function run(
     return { ...captured, received, files: await readAll(join(folder, "artifacts")) };
   } finally {
     server.close();
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../../make-folder.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -44,7 +43,7 @@ test(
   "the ranks measure at the same time, each into a folder of its own, and the folders can be merged",
   LIMIT,
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), "rampart-ranks-"));
+    const folder = makeFolder();
     const server = await startMeetingServer();
     try {
       const args = [...CHAT, ...SMALL, "-u", server.url, "--artifact-dir", folder];
@@ -73,13 +72,12 @@ test(
       assert.match(merged.out, new RegExp(`Request Count \\(count\\) │ +${RANKS * REQUESTS}\\.00 `));
     } finally {
       server.close();
-      await rm(folder, { recursive: true });
     }
   },
 );
 
 test("without mpirun a profile measures alone, and says so", LIMIT, async () => {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-ranks-"));
+  const folder = makeFolder();
   const server = createServer((request, response) => request.resume().on("end", () => answerChat(response)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
@@ -92,7 +90,6 @@ test("without mpirun a profile measures alone, and says so", LIMIT, async () => 
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   }
 });
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { SENT_ERROR } from "../../../src/service/response-faults.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 
@@ -169,18 +169,13 @@ describe("--records", () => {
   });
 
   test("records of an earlier run do not outlive a run that could not begin", LIMIT, async () => {
-    const folder = await mkdtemp(join(tmpdir(), "rampart-records-"));
-    try {
-      const path = join(folder, "r.jsonl");
-      await writeFile(path, "old\n");
-      const args = ["--records", path, "--request-count", "2", "--url", "127.0.0.1:1"];
-      const { code } = await runChat(() => args);
-      assert.equal(code, 1);
-      assert.deepEqual(await readdir(folder), ["r.jsonl"]);
-      for (const line of (await readFile(path, "utf8")).trimEnd().split("\n"))
-        assert.equal((JSON.parse(line) as Line).error?.type, "connect");
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const folder = makeFolder();
+    const path = writeIn(folder, "r.jsonl", "old\n");
+    const args = ["--records", path, "--request-count", "2", "--url", "127.0.0.1:1"];
+    const { code } = await runChat(() => args);
+    assert.equal(code, 1);
+    assert.deepEqual(await readdir(folder), ["r.jsonl"]);
+    for (const line of (await readFile(path, "utf8")).trimEnd().split("\n"))
+      assert.equal((JSON.parse(line) as Line).error?.type, "connect");
   });
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { makeFolder } from "../../make-folder.ts";
+import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { readAll, readBody, runCaptured } from "./run-captured.ts";
@@ -60,7 +60,7 @@ async function run(
   makeArgs: (url: string, folder: string, file: string) => string[],
   failAt: readonly number[] = [],
 ): Promise<Ran> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-genai-sessions-"));
+  const folder = makeFolder();
   const file = join(folder, "given.jsonl");
   const received: Received[] = [];
   let outstanding = 0;
@@ -74,8 +74,7 @@ async function run(
     if (failAt.includes(index)) response.writeHead(500).end('{"error":{"message":"boom"}}');
     else response.end(JSON.stringify({ object: "chat.completion", choices }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listen(server)}`;
   try {
     await writeFile(file, makeText(url, folder));
     const all = makeArgs(url, folder, file);
@@ -86,7 +85,6 @@ async function run(
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -11,7 +11,8 @@ import { type Problem, UserError } from "../../../src/plan/problem.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { findConflicts } from "../../../src/registry/conflicts.ts";
 import { parseUrl } from "../../../src/run/open/endpoint.ts";
-import { runCommand, withFolder } from "./run-command.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
+import { runCommand } from "./run-command.ts";
 
 /** Wrong use of perf_analyzer mode is refused before anything connects to the server. */
 
@@ -94,19 +95,19 @@ const refused: readonly (readonly [args: string, named: string])[] = [
   [`${CALLS} --grpc-method a.B/C --input-data unknown-field.json`, "words"],
 ];
 
-test("wrong use is refused without a connection to the server", () =>
-  withFolder(async (folder) => {
-    for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
-    const isFileName = /^[\w-]+\.(json|proto|txt)$/;
-    for (const [line, named] of refused) {
-      connectionCount = 0;
-      const args = line.split(" ").map((word) => (isFileName.test(word) ? join(folder, word) : word));
-      const { code, err } = await runCommand(["-u", url, ...args]);
-      assert.equal(code, 99, `${line}\n${err}`);
-      assert.ok(err.includes(named), `${line}\n${err}`);
-      assert.equal(await countConnections(), 0, `${line}\n${err}`);
-    }
-  }));
+test("wrong use is refused without a connection to the server", async () => {
+  const folder = makeFolder();
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
+  const isFileName = /^[\w-]+\.(json|proto|txt)$/;
+  for (const [line, named] of refused) {
+    connectionCount = 0;
+    const args = line.split(" ").map((word) => (isFileName.test(word) ? join(folder, word) : word));
+    const { code, err } = await runCommand(["-u", url, ...args]);
+    assert.equal(code, 99, `${line}\n${err}`);
+    assert.ok(err.includes(named), `${line}\n${err}`);
+    assert.equal(await countConnections(), 0, `${line}\n${err}`);
+  }
+});
 
 test("a connection is seen where the server is needed", async () => {
   connectionCount = 0;
@@ -153,19 +154,18 @@ function addressProblems({ target }: Plan): readonly Problem[] {
 }
 
 for (const [name, line] of Object.entries(complete))
-  test(`whatever a flag accepts is a valid plan: ${name}`, () =>
-    withFolder(async (folder) => {
-      const file = join(folder, "a.json");
-      writeFileSync(file, '{"data": []}');
-      const at = (word: string): string => (word === "a.json" ? file : word === "." ? folder : word);
-      const base = line.split(" ").map(at);
-      assert.deepEqual(planOf(base).problems, []);
-      for (const { names, value, choices } of OPTIONS) {
-        const isSwitch = value === undefined && choices === undefined;
-        for (const given of isSwitch ? [[]] : oddValues.map((one) => [at(one)])) {
-          const args = [...base, names[0], ...given];
-          const { plan, problems } = planOf(args);
-          if (problems.length === 0) assert.doesNotThrow(() => checkPlan(plan), `refused too late: ${args.join(" ")}`);
-        }
+  test(`whatever a flag accepts is a valid plan: ${name}`, async () => {
+    const folder = makeFolder();
+    const file = writeIn(folder, "a.json", '{"data": []}');
+    const at = (word: string): string => (word === "a.json" ? file : word === "." ? folder : word);
+    const base = line.split(" ").map(at);
+    assert.deepEqual(planOf(base).problems, []);
+    for (const { names, value, choices } of OPTIONS) {
+      const isSwitch = value === undefined && choices === undefined;
+      for (const given of isSwitch ? [[]] : oddValues.map((one) => [at(one)])) {
+        const args = [...base, names[0], ...given];
+        const { plan, problems } = planOf(args);
+        if (problems.length === 0) assert.doesNotThrow(() => checkPlan(plan), `refused too late: ${args.join(" ")}`);
       }
-    }));
+    }
+  });

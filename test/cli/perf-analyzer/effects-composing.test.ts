@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../../make-folder.ts";
 import { type KserveCalled, type KserveOptions, withServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { runCommand, withFolder } from "./run-command.ts";
+import { runCommand } from "./run-command.ts";
 
 /** Models that the measured one calls: whose statistics are told, where from, and what is refused. Their names say which flags. */
 
@@ -67,35 +68,33 @@ test("an ensemble's models are found by themselves, those of ensembles it calls 
 
 test("a cache anywhere adds its lines and columns", LIMIT, async () => {
   const cached: KserveCalled = { ...LEAF, config: { response_cache: { enable: true } } };
-  await withFolder(async (folder) => {
-    const csv = join(folder, "out.csv");
-    const { code, out } = await measure({ called: [cached] }, ["--bls-composing-models", "leaf", "-f", csv]);
-    assert.equal(code, 0);
-    assert.equal([...out.matchAll(/^ +Cache hit count: 0$/gm)].length, 2);
-    assert.match(out, /\+ cache hit\/miss 60 usec\)$/m);
-    for (const file of ["out.csv", "leaf_v3.out.csv"])
-      assert.match(readFileSync(join(folder, file), "utf8"), /,Server Cache Hit,Server Cache Miss,Client Recv/);
-  });
+  const folder = makeFolder();
+  const csv = join(folder, "out.csv");
+  const { code, out } = await measure({ called: [cached] }, ["--bls-composing-models", "leaf", "-f", csv]);
+  assert.equal(code, 0);
+  assert.equal([...out.matchAll(/^ +Cache hit count: 0$/gm)].length, 2);
+  assert.match(out, /\+ cache hit\/miss 60 usec\)$/m);
+  for (const file of ["out.csv", "leaf_v3.out.csv"])
+    assert.match(readFileSync(join(folder, file), "utf8"), /,Server Cache Hit,Server Cache Miss,Client Recv/);
 });
 
 test("each model has a CSV file beside the measured one's", LIMIT, async () => {
-  await withFolder(async (folder) => {
-    const csv = join(folder, "out.csv");
-    const flags = ["--bls-composing-models", "leaf,idle", "-f", csv];
-    const { code } = await measure({ called: [LEAF, IDLE] }, flags);
-    assert.equal(code, 0);
-    assert.deepEqual(readdirSync(folder).sort(), ["idle_v1.out.csv", "leaf_v3.out.csv", "out.csv"]);
-    const [header, row = ""] = readFileSync(join(folder, "leaf_v3.out.csv"), "utf8").split("\n");
-    assert.equal(
-      header,
-      "Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,Client Recv",
-    );
-    const [level, rate, ...times] = row.split(",");
-    assert.deepEqual([level, times], ["1", ["0", "30", "10", "5", "50", "5", "0"]]);
-    const own = readFileSync(csv, "utf8").split("\n")[1]?.split(",")[1];
-    assert.ok(Math.abs(Number(rate) / Number(own) - 2) < 1e-4, `${rate} is not twice ${own}`);
-    assert.match(readFileSync(join(folder, "idle_v1.out.csv"), "utf8"), /\n1,0,0,0,0,0,0,0,0\n$/);
-  });
+  const folder = makeFolder();
+  const csv = join(folder, "out.csv");
+  const flags = ["--bls-composing-models", "leaf,idle", "-f", csv];
+  const { code } = await measure({ called: [LEAF, IDLE] }, flags);
+  assert.equal(code, 0);
+  assert.deepEqual(readdirSync(folder).sort(), ["idle_v1.out.csv", "leaf_v3.out.csv", "out.csv"]);
+  const [header, row = ""] = readFileSync(join(folder, "leaf_v3.out.csv"), "utf8").split("\n");
+  assert.equal(
+    header,
+    "Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,Client Recv",
+  );
+  const [level, rate, ...times] = row.split(",");
+  assert.deepEqual([level, times], ["1", ["0", "30", "10", "5", "50", "5", "0"]]);
+  const own = readFileSync(csv, "utf8").split("\n")[1]?.split(",")[1];
+  assert.ok(Math.abs(Number(rate) / Number(own) - 2) < 1e-4, `${rate} is not twice ${own}`);
+  assert.match(readFileSync(join(folder, "idle_v1.out.csv"), "utf8"), /\n1,0,0,0,0,0,0,0,0\n$/);
 });
 
 test("the requested version is reported", LIMIT, async () => {

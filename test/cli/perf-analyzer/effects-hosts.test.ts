@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createUser } from "@nats-io/nkeys";
 import type { BusPlan } from "../../../src/plan/plan.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { withServer } from "../../run/kserve-server.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { type Certificates, makeCertificates } from "../../servers/tls.ts";
@@ -18,15 +17,11 @@ import { runCommand } from "./run-command.ts";
 const COUNTED = ["-m", "simple", "--concurrency-range", "4", "--request-count", "40"];
 
 let certificates: Certificates;
-let folder: string;
+const folder = makeFolder();
 before(async () => {
   certificates = await makeCertificates();
-  folder = mkdtempSync(join(tmpdir(), "rampart-hosts-"));
 });
-after(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await certificates?.remove();
-});
+after(() => certificates?.remove());
 
 test("--bus and --agents: agents send the load, and the server gets each request once", LIMIT, async () => {
   await withAgents(2, {}, asAlice, (url) =>
@@ -73,8 +68,7 @@ test("--bus-ca, --bus-cert and --bus-key: the bus over TLS, with a certificate a
 
 test("--bus-nkey and --bus-creds: files with the login", LIMIT, async () => {
   const user = createUser();
-  const nkeyFile = join(folder, "user.nk");
-  writeFileSync(nkeyFile, user.getSeed());
+  const nkeyFile = writeIn(folder, "user.nk", user.getSeed());
   const busOf = (port: number): BusPlan => ({ url: `nats://127.0.0.1:${port}`, nkeyFile });
   await withAgents(1, { login: { nkey: user.getPublicKey() } }, busOf, (url) =>
     withServer({}, async (server) => {

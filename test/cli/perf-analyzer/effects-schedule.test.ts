@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
@@ -7,9 +6,10 @@ import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { constantArrivals, poissonArrivals } from "../../../src/load/arrivals.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { takeMs, withServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
+import { QUICK_WINDOWS, readProfile, runCommand, startCommand } from "./run-command.ts";
 
 /** What flags do to when and how many requests are sent. Their names say which flags. */
 
@@ -120,40 +120,37 @@ test("--request-distribution poisson draws the gaps, constant does not", LIMIT, 
 });
 
 test("--request-intervals sends at the file's gaps, over and over", LIMIT, async () => {
-  await withFolder(async (folder) => {
-    const file = join(folder, "gaps.txt");
-    writeFileSync(file, "10000\n20000\n50000\n");
-    assert.deepEqual(dueTimesNs(["--request-intervals", file], 5), [10e6, 30e6, 80e6, 90e6, 110e6]);
-    await withServer({}, async (server) => {
-      const startMs = performance.now();
-      const profile = join(folder, "profile.json");
-      const args = ["-m", "simple", "-u", server.url, "--request-intervals", file, "--request-count", "5"];
-      const { code, out } = await runCommand([...args, "--profile-export-file", profile]);
-      assert.equal(code, 0);
-      // perf_analyzer knows whole requests per second: three in 80 ms are 37.5.
-      assert.match(out, /^Request Rate: 37, throughput/m);
-      assert.equal(readProfile(profile).experiments[0]?.experiment.value, 37);
-      const dueMs = [10, 30, 80, 90, 110];
-      assert.equal(server.infers.length, 5);
-      for (const [index, infer] of server.infers.entries())
-        assert.ok(infer.arrivedMs - startMs >= (dueMs[index] as number), `request ${index} came before it was due`);
-    });
+  const folder = makeFolder();
+  const file = writeIn(folder, "gaps.txt", "10000\n20000\n50000\n");
+  assert.deepEqual(dueTimesNs(["--request-intervals", file], 5), [10e6, 30e6, 80e6, 90e6, 110e6]);
+  await withServer({}, async (server) => {
+    const startMs = performance.now();
+    const profile = join(folder, "profile.json");
+    const args = ["-m", "simple", "-u", server.url, "--request-intervals", file, "--request-count", "5"];
+    const { code, out } = await runCommand([...args, "--profile-export-file", profile]);
+    assert.equal(code, 0);
+    // perf_analyzer knows whole requests per second: three in 80 ms are 37.5.
+    assert.match(out, /^Request Rate: 37, throughput/m);
+    assert.equal(readProfile(profile).experiments[0]?.experiment.value, 37);
+    const dueMs = [10, 30, 80, 90, 110];
+    assert.equal(server.infers.length, 5);
+    for (const [index, infer] of server.infers.entries())
+      assert.ok(infer.arrivedMs - startMs >= (dueMs[index] as number), `request ${index} came before it was due`);
   });
 });
 
 test("-p sets the length of windows, which last 1.2 times as long", LIMIT, async () => {
   await withServer({}, async (server) => {
-    await withFolder(async (folder) => {
-      const file = join(folder, "profile.json");
-      const flags = ["-p", "100", "-s", "1000000", "--profile-export-file", file];
-      const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
-      assert.equal(code, 0);
-      assert.match(out, /^ {2}Measurement window: 100 msec$/m);
-      const bounds = readProfile(file).experiments[0]?.window_boundaries ?? [];
-      assert.equal(bounds.length, 4);
-      const lengthsMs = bounds.slice(1).map((bound, index) => (bound - (bounds[index] as number)) / 1e6);
-      for (const lengthMs of lengthsMs) assert.ok(lengthMs > 119, `a window lasted ${lengthMs} ms`);
-    });
+    const folder = makeFolder();
+    const file = join(folder, "profile.json");
+    const flags = ["-p", "100", "-s", "1000000", "--profile-export-file", file];
+    const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
+    assert.equal(code, 0);
+    assert.match(out, /^ {2}Measurement window: 100 msec$/m);
+    const bounds = readProfile(file).experiments[0]?.window_boundaries ?? [];
+    assert.equal(bounds.length, 4);
+    const lengthsMs = bounds.slice(1).map((bound, index) => (bound - (bounds[index] as number)) / 1e6);
+    for (const lengthMs of lengthsMs) assert.ok(lengthMs > 119, `a window lasted ${lengthMs} ms`);
   });
 });
 

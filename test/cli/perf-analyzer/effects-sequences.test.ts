@@ -5,10 +5,11 @@ import { after, before, test } from "node:test";
 import { decodeMessage, type ProtoObject } from "../../../src/service/protobuf/message.ts";
 import { INFER_REQUEST } from "../../../src/service/triton/messages.ts";
 import { openTriton, type TritonAddresses } from "../../e2e/servers.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { type KserveServer, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { checkSequences, type SequenceRequest } from "../../run/send/sequence-traffic.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
+import { QUICK_WINDOWS, readProfile, runCommand, startCommand } from "./run-command.ts";
 
 /** What the flags of sequences, periodic concurrency and fixed schedules do. */
 
@@ -89,25 +90,24 @@ test("sequences of a closed loop are one per request outstanding, and are ended 
 
 /** Most requests of one sequence that were under way at once, of what a gRPC run against the real server exported. */
 async function mostAtOnce(flags: readonly string[]): Promise<number> {
-  return withFolder(async (folder) => {
-    const file = join(folder, "profile.json");
-    const args = ["-m", "simple_sequence", "-u", triton.grpc, "-i", "grpc", "--streaming", "--num-of-sequences", "1"];
-    // One sequence, with far more requests due than the server can answer one after the other.
-    const load = ["--request-rate-range", "3000", "--request-count", "3000", "--sequence-length", "50"];
-    const { code, err } = await runCommand([...args, ...load, ...flags, "--profile-export-file", file]);
-    assert.equal(code, 0, err);
-    const requests = readProfile(file).experiments[0]?.requests ?? [];
-    const events = requests.flatMap(({ timestamp, response_timestamps: [end = 0] }) => [
-      { at: timestamp, change: 1 },
-      { at: end, change: -1 },
-    ]);
-    let [now, most] = [0, 0];
-    for (const { change } of events.sort((a, b) => a.at - b.at || a.change - b.change)) {
-      now += change;
-      most = Math.max(most, now);
-    }
-    return most;
-  });
+  const folder = makeFolder();
+  const file = join(folder, "profile.json");
+  const args = ["-m", "simple_sequence", "-u", triton.grpc, "-i", "grpc", "--streaming", "--num-of-sequences", "1"];
+  // One sequence, with far more requests due than the server can answer one after the other.
+  const load = ["--request-rate-range", "3000", "--request-count", "3000", "--sequence-length", "50"];
+  const { code, err } = await runCommand([...args, ...load, ...flags, "--profile-export-file", file]);
+  assert.equal(code, 0, err);
+  const requests = readProfile(file).experiments[0]?.requests ?? [];
+  const events = requests.flatMap(({ timestamp, response_timestamps: [end = 0] }) => [
+    { at: timestamp, change: 1 },
+    { at: end, change: -1 },
+  ]);
+  let [now, most] = [0, 0];
+  for (const { change } of events.sort((a, b) => a.at - b.at || a.change - b.change)) {
+    now += change;
+    most = Math.max(most, now);
+  }
+  return most;
 }
 
 test("--serial-sequences has a sequence wait for its response also on a stream", LIMIT, async () => {
@@ -157,63 +157,60 @@ const REPEAT = {
 };
 
 test("--periodic-concurrency-range sends groups of requests, paced by --request-period responses", LIMIT, async () => {
-  await withFolder(async (folder) => {
-    const data = join(folder, "data.json");
-    writeFileSync(data, JSON.stringify(REPEAT));
-    const args = ["-m", "repeat_int32", "-u", triton.grpc, "-i", "grpc", "--streaming", "--input-data", data];
-    for (const period of [1, 4]) {
-      const file = join(folder, `profile-${period}.json`);
-      const range = ["--periodic-concurrency-range", "2:8:3", "--request-period", String(period)];
-      const { code, out, err } = await runCommand([...args, ...range, "--profile-export-file", file]);
-      assert.equal(code, 0, err);
-      assert.ok(!out.includes("Throughput"), "as in the original there is no report");
-      assert.match(err, /^rampart: 8 requests with 32 responses, /m);
-      const { requests = [] } = readProfile(file).experiments[0] ?? {};
-      const sorted = requests.toSorted((a, b) => a.timestamp - b.timestamp);
-      assert.equal(sorted.length, 8);
-      // The second group is sent when every request of the first has brought so many responses, not before.
-      const groups = [sorted.slice(0, 2), sorted.slice(2, 5), sorted.slice(5)];
-      for (const [index, group] of groups.entries()) {
-        const next = groups[index + 1];
-        if (next === undefined) continue;
-        const due = Math.max(...group.map(({ response_timestamps: times }) => times[period - 1] as number));
-        const first = next[0]?.timestamp as number;
-        assert.ok(first >= due, "a group came before its time");
-        const last = Math.max(...group.map(({ response_timestamps: times }) => times[3] as number));
-        if (period === 1) assert.ok(first < last, "a group waited for all responses of the one before");
-      }
+  const folder = makeFolder();
+  const data = writeIn(folder, "data.json", JSON.stringify(REPEAT));
+  const args = ["-m", "repeat_int32", "-u", triton.grpc, "-i", "grpc", "--streaming", "--input-data", data];
+  for (const period of [1, 4]) {
+    const file = join(folder, `profile-${period}.json`);
+    const range = ["--periodic-concurrency-range", "2:8:3", "--request-period", String(period)];
+    const { code, out, err } = await runCommand([...args, ...range, "--profile-export-file", file]);
+    assert.equal(code, 0, err);
+    assert.ok(!out.includes("Throughput"), "as in the original there is no report");
+    assert.match(err, /^rampart: 8 requests with 32 responses, /m);
+    const { requests = [] } = readProfile(file).experiments[0] ?? {};
+    const sorted = requests.toSorted((a, b) => a.timestamp - b.timestamp);
+    assert.equal(sorted.length, 8);
+    // The second group is sent when every request of the first has brought so many responses, not before.
+    const groups = [sorted.slice(0, 2), sorted.slice(2, 5), sorted.slice(5)];
+    for (const [index, group] of groups.entries()) {
+      const next = groups[index + 1];
+      if (next === undefined) continue;
+      const due = Math.max(...group.map(({ response_timestamps: times }) => times[period - 1] as number));
+      const first = next[0]?.timestamp as number;
+      assert.ok(first >= due, "a group came before its time");
+      const last = Math.max(...group.map(({ response_timestamps: times }) => times[3] as number));
+      if (period === 1) assert.ok(first < last, "a group waited for all responses of the one before");
     }
-    const profileFlags = ["--periodic-concurrency-range", "1:4:1", "--profile-export-file", join(folder, "p.json")];
-    const few = await runCommand([...args, ...profileFlags, "--request-period", "6"]);
-    assert.equal(few.code, 99);
-    assert.match(few.err, /^error: Request received final response before /m);
-  });
+  }
+  const profileFlags = ["--periodic-concurrency-range", "1:4:1", "--profile-export-file", join(folder, "p.json")];
+  const few = await runCommand([...args, ...profileFlags, "--request-period", "6"]);
+  assert.equal(few.code, 99);
+  assert.match(few.err, /^error: Request received final response before /m);
 });
 
 test("--fixed-schedule sends every entry of the data once, at its time", LIMIT, async () => {
-  await withFolder(async (folder) => {
-    const file = join(folder, "timed.json");
-    const entry = (value: number, timestamp: unknown): object => ({ IN: [value], timestamp });
-    writeFileSync(file, JSON.stringify({ data: [entry(1, [0]), entry(3, 120), entry(2, [60])] }));
-    await withServer({ ...SEQUENCE_MODEL, isSequence: false }, async (server) => {
-      const args = ["-m", "seq", "-u", server.url, "--fixed-schedule", "--input-data", file];
-      const startMs = performance.now();
-      const { code, out, err } = await runCommand(args);
-      assert.equal(code, 0, err);
-      assert.match(out, /^ {2}Sending 3 benchmark requests$/m);
-      const values = server.infers.map(({ binary }) => new DataView(binary.slice().buffer).getInt32(0, true));
-      // On connections of their own, whose order a busy machine does not keep.
-      assert.deepEqual(values.toSorted(), [1, 2, 3]);
-      for (const [index, value] of values.entries()) {
-        const atMs = (server.infers[index]?.arrivedMs ?? 0) - startMs;
-        assert.ok(atMs >= 60 * (value - 1), `request ${value} came after ${atMs} ms, before it was due`);
-      }
-      writeFileSync(file, JSON.stringify({ data: [entry(1, [0]), { IN: [2] }, entry(3, "soon")] }));
-      const wrong = await runCommand(args);
-      assert.equal(wrong.code, 99);
-      assert.match(wrong.err, /data\[1\].*missing tensor timestamp \( Location stream id: 0, step id: 1\)/);
-      assert.match(wrong.err, /data\[2\].*timestamp is not a time/);
-    });
+  const folder = makeFolder();
+  const file = join(folder, "timed.json");
+  const entry = (value: number, timestamp: unknown): object => ({ IN: [value], timestamp });
+  writeFileSync(file, JSON.stringify({ data: [entry(1, [0]), entry(3, 120), entry(2, [60])] }));
+  await withServer({ ...SEQUENCE_MODEL, isSequence: false }, async (server) => {
+    const args = ["-m", "seq", "-u", server.url, "--fixed-schedule", "--input-data", file];
+    const startMs = performance.now();
+    const { code, out, err } = await runCommand(args);
+    assert.equal(code, 0, err);
+    assert.match(out, /^ {2}Sending 3 benchmark requests$/m);
+    const values = server.infers.map(({ binary }) => new DataView(binary.slice().buffer).getInt32(0, true));
+    // On connections of their own, whose order a busy machine does not keep.
+    assert.deepEqual(values.toSorted(), [1, 2, 3]);
+    for (const [index, value] of values.entries()) {
+      const atMs = (server.infers[index]?.arrivedMs ?? 0) - startMs;
+      assert.ok(atMs >= 60 * (value - 1), `request ${value} came after ${atMs} ms, before it was due`);
+    }
+    writeFileSync(file, JSON.stringify({ data: [entry(1, [0]), { IN: [2] }, entry(3, "soon")] }));
+    const wrong = await runCommand(args);
+    assert.equal(wrong.code, 99);
+    assert.match(wrong.err, /data\[1\].*missing tensor timestamp \( Location stream id: 0, step id: 1\)/);
+    assert.match(wrong.err, /data\[2\].*timestamp is not a time/);
   });
 });
 

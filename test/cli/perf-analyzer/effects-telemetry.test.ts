@@ -5,12 +5,13 @@ import { test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { MetricsJson } from "../../../src/report/schema/metrics.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { valueIn } from "../../report/json-metrics.ts";
 import { type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { type MetricsStub, type MetricsStubOptions, startMetricsStub, twoGpus } from "../../servers/metrics-stub.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { type CommandResult, QUICK_WINDOWS, runCommand as run, startCommand, withFolder } from "./run-command.ts";
+import { type CommandResult, QUICK_WINDOWS, runCommand as run, startCommand } from "./run-command.ts";
 
 /** What the flags of metrics and traces ask of the server, and when. Their names say which flags. */
 
@@ -55,45 +56,44 @@ test(
   LIMIT,
   async () => {
     await withServer(paced, (server) =>
-      withMetrics({}, (stub) =>
-        withFolder(async (folder) => {
-          const csv = join(folder, "out.csv");
-          const json = join(folder, "out.json");
-          const flags = ["--collect-metrics", "--metrics-url", `${stub.url}?gpus=all`, "--metrics-interval", "100"];
-          const files = ["-f", csv, "--verbose-csv", "--json", json];
-          const { code, out, err } = await runCommand([...LEVELS, "-u", server.url, ...flags, ...files]);
-          // A busy machine may read the page slower than that.
-          const notes = withoutLoadNotes(err).replace(/^WARNING: Triton metrics endpoint latency \(.*\n/m, "");
-          assert.deepEqual({ code, err: notes }, { code: 0, err: "" });
-          const section =
-            /^ {2}Server Prometheus Metrics: \n {4}Avg GPU Utilization:\n {6}GPU-aaa : [\d.]+%\n {6}GPU-bbb : 50%\n {4}Avg GPU Power Usage:\n {6}GPU-aaa : [\d.]+ watts\n {6}GPU-bbb : 60 watts\n {4}Max GPU Memory Usage:\n {6}GPU-aaa : 10000000\d\d bytes\n {6}GPU-bbb : 2000000000 bytes\n {4}Total GPU Memory:\n {6}GPU-aaa : 17179869184 bytes\n {6}GPU-bbb : 17179869184 bytes\n/gm;
-          assert.equal([...out.matchAll(section)].length, 2, out);
-          const [header = "", first = "", second = ""] = readFileSync(csv, "utf8").split("\n");
-          assert.ok(header.endsWith(`,response wait${GPU_HEADER}`), header);
-          const cells =
-            /,GPU-aaa:0\.2[\d]+;GPU-bbb:0\.5;,GPU-aaa:5[\d.]+;GPU-bbb:60;,GPU-aaa:(10000000\d\d);GPU-bbb:2000000000;,GPU-aaa:17179869184;GPU-bbb:17179869184;$/;
-          // Rows are in the order of their throughput, which a busy machine may turn around.
-          const rows = [first, second].toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
-          const peaks = rows.map((row) => Number(cells.exec(row)?.[1]));
-          // The stub's memory rises with each scrape, so the levels' peaks tell when they were read.
-          assert.ok((peaks[0] ?? 0) < (peaks[1] ?? 0), `${first}\n${second}`);
-          const report = JSON.parse(readFileSync(json, "utf8")) as {
-            levels: { telemetry: { readings: number; gpus: { uuid: string; metrics: MetricsJson }[] } }[];
-          };
-          // Three windows of 300 ms per level. Each reading within them is a scrape; the stub's energy rises with each, also before the first
-          // and after the last one.
-          for (const { telemetry } of report.levels) {
-            assert.ok(telemetry.readings >= 2 && telemetry.readings <= stub.scrapes.length, String(telemetry.readings));
-            const [first, second] = telemetry.gpus.map((gpu) => valueIn(gpu, "gpuEnergyJoules"));
-            // Few readings do not say what was used between them, and a counter that stands still says nothing.
-            assert.ok(Number.isNaN(first) || (first ?? 0) > 10 * (telemetry.readings - 1), String(first));
-            assert.equal(second, Number.NaN);
-          }
-          assert.ok(stub.scrapes.every(({ path }) => path === "/metrics?gpus=all"));
-          const scrapedMs = (stub.scrapes.at(-1)?.atMs ?? 0) - (stub.scrapes[0]?.atMs ?? 0);
-          assert.ok(stub.scrapes.length <= scrapedMs / 100 + 4, `${stub.scrapes.length} scrapes in ${scrapedMs} ms`);
-        }),
-      ),
+      withMetrics({}, async (stub) => {
+        const folder = makeFolder();
+        const csv = join(folder, "out.csv");
+        const json = join(folder, "out.json");
+        const flags = ["--collect-metrics", "--metrics-url", `${stub.url}?gpus=all`, "--metrics-interval", "100"];
+        const files = ["-f", csv, "--verbose-csv", "--json", json];
+        const { code, out, err } = await runCommand([...LEVELS, "-u", server.url, ...flags, ...files]);
+        // A busy machine may read the page slower than that.
+        const notes = withoutLoadNotes(err).replace(/^WARNING: Triton metrics endpoint latency \(.*\n/m, "");
+        assert.deepEqual({ code, err: notes }, { code: 0, err: "" });
+        const section =
+          /^ {2}Server Prometheus Metrics: \n {4}Avg GPU Utilization:\n {6}GPU-aaa : [\d.]+%\n {6}GPU-bbb : 50%\n {4}Avg GPU Power Usage:\n {6}GPU-aaa : [\d.]+ watts\n {6}GPU-bbb : 60 watts\n {4}Max GPU Memory Usage:\n {6}GPU-aaa : 10000000\d\d bytes\n {6}GPU-bbb : 2000000000 bytes\n {4}Total GPU Memory:\n {6}GPU-aaa : 17179869184 bytes\n {6}GPU-bbb : 17179869184 bytes\n/gm;
+        assert.equal([...out.matchAll(section)].length, 2, out);
+        const [header = "", first = "", second = ""] = readFileSync(csv, "utf8").split("\n");
+        assert.ok(header.endsWith(`,response wait${GPU_HEADER}`), header);
+        const cells =
+          /,GPU-aaa:0\.2[\d]+;GPU-bbb:0\.5;,GPU-aaa:5[\d.]+;GPU-bbb:60;,GPU-aaa:(10000000\d\d);GPU-bbb:2000000000;,GPU-aaa:17179869184;GPU-bbb:17179869184;$/;
+        // Rows are in the order of their throughput, which a busy machine may turn around.
+        const rows = [first, second].toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+        const peaks = rows.map((row) => Number(cells.exec(row)?.[1]));
+        // The stub's memory rises with each scrape, so the levels' peaks tell when they were read.
+        assert.ok((peaks[0] ?? 0) < (peaks[1] ?? 0), `${first}\n${second}`);
+        const report = JSON.parse(readFileSync(json, "utf8")) as {
+          levels: { telemetry: { readings: number; gpus: { uuid: string; metrics: MetricsJson }[] } }[];
+        };
+        // Three windows of 300 ms per level. Each reading within them is a scrape; the stub's energy rises with each, also before the first
+        // and after the last one.
+        for (const { telemetry } of report.levels) {
+          assert.ok(telemetry.readings >= 2 && telemetry.readings <= stub.scrapes.length, String(telemetry.readings));
+          const [first, second] = telemetry.gpus.map((gpu) => valueIn(gpu, "gpuEnergyJoules"));
+          // Few readings do not say what was used between them, and a counter that stands still says nothing.
+          assert.ok(Number.isNaN(first) || (first ?? 0) > 10 * (telemetry.readings - 1), String(first));
+          assert.equal(second, Number.NaN);
+        }
+        assert.ok(stub.scrapes.every(({ path }) => path === "/metrics?gpus=all"));
+        const scrapedMs = (stub.scrapes.at(-1)?.atMs ?? 0) - (stub.scrapes[0]?.atMs ?? 0);
+        assert.ok(stub.scrapes.length <= scrapedMs / 100 + 4, `${stub.scrapes.length} scrapes in ${scrapedMs} ms`);
+      }),
     );
   },
 );
@@ -111,20 +111,19 @@ test("without their flags metrics are looked for at the server's port 8002, once
 });
 
 test("an unreachable URL is reported once and leaves the values empty", LIMIT, async () => {
-  await withServer(paced, (server) =>
-    withFolder(async (folder) => {
-      const csv = join(folder, "out.csv");
-      const url = `127.0.0.1:${await findDeadPort()}/metrics`;
-      const flags = ["--collect-metrics", "--metrics-url", url, "--metrics-interval", "50", "-f", csv, "--verbose-csv"];
-      const { code, out, err } = await runCommand([...LEVELS, "-u", server.url, ...flags]);
-      assert.equal(code, 0);
-      assert.match(withoutLoadNotes(err), /^rampart: no metrics from 127\.0\.0\.1:\d+\/metrics: [^\n]+\n$/);
-      assert.equal(out.split(EMPTY_SECTION).length, 3, out);
-      const [header = "", ...rows] = readFileSync(csv, "utf8").trimEnd().split("\n");
-      assert.ok(header.endsWith(GPU_HEADER));
-      for (const row of rows) assert.match(row, /,\d+,,,,$/);
-    }),
-  );
+  await withServer(paced, async (server) => {
+    const folder = makeFolder();
+    const csv = join(folder, "out.csv");
+    const url = `127.0.0.1:${await findDeadPort()}/metrics`;
+    const flags = ["--collect-metrics", "--metrics-url", url, "--metrics-interval", "50", "-f", csv, "--verbose-csv"];
+    const { code, out, err } = await runCommand([...LEVELS, "-u", server.url, ...flags]);
+    assert.equal(code, 0);
+    assert.match(withoutLoadNotes(err), /^rampart: no metrics from 127\.0\.0\.1:\d+\/metrics: [^\n]+\n$/);
+    assert.equal(out.split(EMPTY_SECTION).length, 3, out);
+    const [header = "", ...rows] = readFileSync(csv, "utf8").trimEnd().split("\n");
+    assert.ok(header.endsWith(GPU_HEADER));
+    for (const row of rows) assert.match(row, /,\d+,,,,$/);
+  });
 });
 
 test(
@@ -181,30 +180,20 @@ test("metrics slower than the interval are reported once, with the flag that hel
 test("more than 16 GPUs are left to the CSV, which has them only with --verbose-csv", LIMIT, async () => {
   const many = Array.from({ length: 17 }, (_, gpu) => twoGpus(0).replaceAll("GPU-aaa", `GPU-${gpu}`)).join("");
   await withServer({}, (server) =>
-    withMetrics({ text: () => many }, (stub) =>
-      withFolder(async (folder) => {
-        const csv = join(folder, "out.csv");
-        const args = [
-          "-m",
-          "simple",
-          "-u",
-          server.url,
-          ...QUICK_WINDOWS,
-          "--collect-metrics",
-          "--metrics-url",
-          stub.url,
-        ];
-        const verbose = await runCommand([...args, "-f", csv, "--verbose-csv"]);
-        assert.match(
-          verbose.out,
-          /^ {2}Server Prometheus Metrics: \nToo many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics\.\n(?:\[WARNING\] Perf Analyzer is not able to keep up [^\n]*\n)?Inferences/m,
-        );
-        assert.equal([...readFileSync(csv, "utf8").matchAll(/GPU-\w+:0\.25;/g)].length, 17);
-        const plain = await runCommand([...args, "-f", csv]);
-        assert.ok(plain.err.startsWith("rampart: the metrics are in the CSV only with --verbose-csv.\n"), plain.err);
-        assert.doesNotMatch(readFileSync(csv, "utf8"), /GPU/);
-      }),
-    ),
+    withMetrics({ text: () => many }, async (stub) => {
+      const folder = makeFolder();
+      const csv = join(folder, "out.csv");
+      const args = ["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, "--collect-metrics", "--metrics-url", stub.url];
+      const verbose = await runCommand([...args, "-f", csv, "--verbose-csv"]);
+      assert.match(
+        verbose.out,
+        /^ {2}Server Prometheus Metrics: \nToo many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics\.\n(?:\[WARNING\] Perf Analyzer is not able to keep up [^\n]*\n)?Inferences/m,
+      );
+      assert.equal([...readFileSync(csv, "utf8").matchAll(/GPU-\w+:0\.25;/g)].length, 17);
+      const plain = await runCommand([...args, "-f", csv]);
+      assert.ok(plain.err.startsWith("rampart: the metrics are in the CSV only with --verbose-csv.\n"), plain.err);
+      assert.doesNotMatch(readFileSync(csv, "utf8"), /GPU/);
+    }),
   );
 });
 

@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ResponseTooLargeError } from "../../../src/transport/failure.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
 import { type KserveOptions, type SeenInfer, withServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { runCommand, withFolder } from "./run-command.ts";
+import { runCommand } from "./run-command.ts";
 
 /** What flags do to the bytes that reach a server. Their names say which flags. */
 
@@ -91,55 +92,52 @@ test(
     assert.deepEqual([...(random?.binary.subarray(0, 8) ?? [])], [0x67, 0xc6, 0x69, 0x73, 0x51, 0xff, 0x4a, 0xec]);
     const [zero] = await sentWith(["--input-data", "zero"]);
     assert.ok(zero?.binary.length === 128 && zero.binary.every((byte) => byte === 0));
-    await withFolder(async (folder) => {
-      const entry = (value: number): object => ({
-        INPUT0: new Array(16).fill(value),
-        INPUT1: new Array(16).fill(value),
-      });
-      const first = join(folder, "first.json");
-      const second = join(folder, "second.json");
-      writeFileSync(first, JSON.stringify({ data: [entry(1), entry(2)] }));
-      writeFileSync(second, JSON.stringify({ data: [entry(3)] }));
-      const infers = await sentWith(["--input-data", first, "--input-data", second], {}, 4);
-      assert.deepEqual(
-        infers.map(({ binary }) => binary[0]),
-        [1, 2, 3, 1],
-      );
-      const directory = join(folder, "data");
-      mkdirSync(directory);
-      writeFileSync(join(directory, "INPUT0"), new Uint8Array(64).fill(7));
-      writeFileSync(join(directory, "INPUT1"), new Uint8Array(64).fill(9));
-      const [fromDirectory] = await sentWith(["--input-data", directory]);
-      assert.deepEqual([fromDirectory?.binary[0], fromDirectory?.binary[64]], [7, 9]);
+    const folder = makeFolder();
+    const entry = (value: number): object => ({
+      INPUT0: new Array(16).fill(value),
+      INPUT1: new Array(16).fill(value),
     });
+    const first = join(folder, "first.json");
+    const second = join(folder, "second.json");
+    writeFileSync(first, JSON.stringify({ data: [entry(1), entry(2)] }));
+    writeFileSync(second, JSON.stringify({ data: [entry(3)] }));
+    const infers = await sentWith(["--input-data", first, "--input-data", second], {}, 4);
+    assert.deepEqual(
+      infers.map(({ binary }) => binary[0]),
+      [1, 2, 3, 1],
+    );
+    const directory = join(folder, "data");
+    mkdirSync(directory);
+    writeFileSync(join(directory, "INPUT0"), new Uint8Array(64).fill(7));
+    writeFileSync(join(directory, "INPUT1"), new Uint8Array(64).fill(9));
+    const [fromDirectory] = await sentWith(["--input-data", directory]);
+    assert.deepEqual([fromDirectory?.binary[0], fromDirectory?.binary[64]], [7, 9]);
   },
 );
 
 test("the measurement starts with the first data, whatever the warm-up sent", LIMIT, async () => {
-  await withServer({}, (server) =>
-    withFolder(async (folder) => {
-      const file = join(folder, "data.json");
-      const entry = (value: number): object => ({ INPUT0: new Array(16).fill(value), INPUT1: new Array(16).fill(0) });
-      writeFileSync(file, JSON.stringify({ data: [entry(1), entry(2), entry(3)] }));
-      const counts = ["--warmup-request-count", "2", "--request-count", "4"];
-      assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--input-data", file, ...counts])).code, 0);
-      assert.deepEqual(
-        server.infers.map(({ binary }) => binary[0]),
-        [1, 2, 1, 2, 3, 1],
-      );
-    }),
-  );
+  await withServer({}, async (server) => {
+    const folder = makeFolder();
+    const file = join(folder, "data.json");
+    const entry = (value: number): object => ({ INPUT0: new Array(16).fill(value), INPUT1: new Array(16).fill(0) });
+    writeFileSync(file, JSON.stringify({ data: [entry(1), entry(2), entry(3)] }));
+    const counts = ["--warmup-request-count", "2", "--request-count", "4"];
+    assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--input-data", file, ...counts])).code, 0);
+    assert.deepEqual(
+      server.infers.map(({ binary }) => binary[0]),
+      [1, 2, 1, 2, 3, 1],
+    );
+  });
 });
 
 test("-z sends zeros, --data-directory a directory's files", LIMIT, async () => {
   const [zero] = await sentWith(["-z"]);
   assert.ok(zero?.binary.length === 128 && zero.binary.every((byte) => byte === 0));
-  await withFolder(async (folder) => {
-    writeFileSync(join(folder, "INPUT0"), new Uint8Array(64).fill(7));
-    writeFileSync(join(folder, "INPUT1"), new Uint8Array(64).fill(9));
-    const [infer] = await sentWith(["--data-directory", folder]);
-    assert.deepEqual([infer?.binary[0], infer?.binary[64]], [7, 9]);
-  });
+  const folder = makeFolder();
+  writeFileSync(join(folder, "INPUT0"), new Uint8Array(64).fill(7));
+  writeFileSync(join(folder, "INPUT1"), new Uint8Array(64).fill(9));
+  const [infer] = await sentWith(["--data-directory", folder]);
+  assert.deepEqual([infer?.binary[0], infer?.binary[64]], [7, 9]);
 });
 
 test("--shape sets the size of a variable input", LIMIT, async () => {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
-import { runCommand, withFolder } from "./run-command.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
+import { runCommand } from "./run-command.ts";
 
 /** What is refused before any server is asked: exit code 99, the reason, what was given and what to do. */
 
@@ -249,17 +248,15 @@ test("a model must be named", async () => {
 });
 
 test("an intervals file is rejected together with another load, and for its lines", async () => {
-  await withFolder(async (folder) => {
-    const file = join(folder, "gaps.txt");
-    writeFileSync(file, "100\nten\n-5\n");
-    for (const load of ["--concurrency-range", "--request-rate-range"]) {
-      const { code, err } = await runCommand(["-m", "simple", load, "2", "--request-intervals", file]);
-      assert.equal(code, 99);
-      assert.match(err, /Cannot use both (Concurrency|RequestRate) and CustomIntervals inference load modes\./);
-    }
-    const { code, err } = await runCommand(["-m", "simple", "-u", "127.0.0.1:1", "--request-intervals", file]);
+  const folder = makeFolder();
+  const file = writeIn(folder, "gaps.txt", "100\nten\n-5\n");
+  for (const load of ["--concurrency-range", "--request-rate-range"]) {
+    const { code, err } = await runCommand(["-m", "simple", load, "2", "--request-intervals", file]);
     assert.equal(code, 99);
-    assert.match(err, /gaps\.txt, line 2: is not a time interval \(got ten\)/);
-    assert.match(err, /gaps\.txt, line 3: is not a time interval \(got -5\)/);
-  });
+    assert.match(err, /Cannot use both (Concurrency|RequestRate) and CustomIntervals inference load modes\./);
+  }
+  const { code, err } = await runCommand(["-m", "simple", "-u", "127.0.0.1:1", "--request-intervals", file]);
+  assert.equal(code, 99);
+  assert.match(err, /gaps\.txt, line 2: is not a time interval \(got ten\)/);
+  assert.match(err, /gaps\.txt, line 3: is not a time interval \(got -5\)/);
 });

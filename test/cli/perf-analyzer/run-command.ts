@@ -1,7 +1,4 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { runCommandLine } from "../../../src/cli/commands.ts";
 import { captureIo } from "../captured-io.ts";
 
@@ -52,16 +49,6 @@ export function runCommand(args: readonly string[]): Promise<CommandResult> {
 
 /** Three short windows that always agree: the quickest measurement there is in windows. */
 export const QUICK_WINDOWS: readonly string[] = ["-p", "50", "-s", "1000000", "-r", "100"];
-
-/** Calls `use` with a new folder, which is removed afterwards. */
-export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
-  try {
-    return await use(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
 
 /** A profile export, as far as tests read it. Times are nanoseconds since the epoch, rounded to a double's precision. */
 export interface ProfileExport {

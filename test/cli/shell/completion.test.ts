@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { COMMANDS } from "../../../src/cli/commands.ts";
 import { flagsOf } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { FLAGS as RUN_FLAGS } from "../../../src/cli/run.ts";
 import { runDoor } from "../../fuzz/command.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { installTool } from "../../servers/install-tool.ts";
 
 /** `rampart completion`: the scripts in real shells. */
@@ -16,20 +16,16 @@ import { installTool } from "../../servers/install-tool.ts";
 /** What a shell offers for a line, of which the last word is being typed. */
 type Complete = (words: readonly string[]) => string[];
 
-let folder: string;
+const folder = makeFolder();
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-completion-"));
   mkdirSync(join(folder, "load"));
   for (const name of ["scenario.ts", "sizes.json"]) writeFileSync(join(folder, "load", name), "");
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 async function writeScript(shell: string): Promise<string> {
   const { code, out, err } = await runDoor(["completion", shell]);
   assert.equal(code, 0, err);
-  const path = join(folder, `rampart.${shell}`);
-  writeFileSync(path, out);
-  return path;
+  return writeIn(folder, `rampart.${shell}`, out);
 }
 
 function run(program: string, args: readonly string[]): string[] {

@@ -1,22 +1,20 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import {
   GeneratorError,
   type GeneratorLimits,
   runMessageGenerator,
 } from "../../../src/inputs/messages/message-generator.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { untilEnded } from "../../servers/until-ended.ts";
 import { LIMIT } from "../../time-limit.ts";
 
 /** Commands that write messages: what they may do wrong is reported, and they never outlive the run. */
 
-const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 /** A length in this machine's byte order, for printf. */
 const length = (count: number): string =>

@@ -1,26 +1,19 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { readMessageLists } from "../../../src/inputs/messages/message-list.ts";
 import { MIXED } from "../../../src/inputs/step-streams.ts";
 import type { ModelInfo } from "../../../src/service/service.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 
 /** Messages of calls from a file, in streams as the real perf_analyzer 2.60.0 reads them. */
 
 const MODEL: ModelInfo = { name: "m", version: "", maxBatchSize: 0, inputs: [], outputs: [] };
 
 async function read(file: object): Promise<string[][]> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-messages-"));
-  try {
-    const path = join(folder, "inputs.json");
-    await writeFile(path, JSON.stringify(file));
-    const { streams } = await readMessageLists([path], [], MODEL);
-    return streams.map((steps) => steps.map(({ messages = [] }) => Buffer.concat([...messages]).toString()));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const path = writeIn(folder, "inputs.json", JSON.stringify(file));
+  const { streams } = await readMessageLists([path], [], MODEL);
+  return streams.map((steps) => steps.map(({ messages = [] }) => Buffer.concat([...messages]).toString()));
 }
 
 const call = (text: string): object => ({ message_bytes: [Buffer.from(text).toString("base64")] });

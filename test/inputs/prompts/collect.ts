@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createEntries } from "../../../src/inputs/prompts/prompt-sources.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, type PromptSource } from "../../../src/inputs/prompts/settings.ts";
 import type { PromptEntry } from "../../../src/service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../../src/tokenize/tokenizer.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { loadTinyTokenizer } from "../tiny-tokenizer.ts";
 
 export const tiny = loadTinyTokenizer();
@@ -28,16 +28,12 @@ export async function withFiles<T>(
   files: Readonly<Record<string, string | Uint8Array>>,
   use: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
-  try {
-    for (const [name, content] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, name)), { recursive: true });
-      await writeFile(join(folder, name), content);
-    }
-    return await use(folder);
-  } finally {
-    await rm(folder, { recursive: true });
+  const folder = makeFolder();
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
   }
+  return await use(folder);
 }
 
 /** Entries of one file of the given kind. */

@@ -6,7 +6,7 @@ import { makePromptDataset } from "../../../src/inputs/prompts/prompt-dataset.ts
 import { UserError } from "../../../src/plan/problem.ts";
 import type { PromptsPlan } from "../../../src/plan/prompts.ts";
 import { LLM_ENDPOINTS } from "../../../src/service/openai/endpoints.ts";
-import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { makePromptsPlan } from "../../plan/make-prompts-plan.ts";
 import { loadTinyTokenizer } from "../tiny-tokenizer.ts";
 
@@ -155,61 +155,54 @@ describe("prompts of a plan", () => {
   });
 
   test("come from a file of conversations, whose pauses have a factor", async () => {
-    await withFolder(async (folder) => {
-      const file = join(folder, "talk.jsonl");
-      const turns = '[{"text": "one"}, {"text": "two", "delay": 100}, {"text": "three", "delay": 31}]';
-      await writeFile(
-        file,
-        `{"session_id": "a", "turns": ${turns}}\n{"session_id": "b", "turns": [{"text": "four"}]}\n`,
-      );
-      const talk: PromptsPlan = { ...LEAST, file, fileFormat: "conversations", tokenizer: "none" };
-      const delaysOf = async (change: Partial<PromptsPlan>) => {
-        const { streams } = await makePromptDataset({ ...talk, ...change }, "in-sessions");
-        return streams.map((stream) => stream.map(({ delayMs }) => delayMs));
-      };
-      assert.deepEqual(await delaysOf({}), [[100, 31, undefined], [undefined]]);
-      assert.deepEqual(await delaysOf({ delayRatio: 0.5 }), [[50, 15, undefined], [undefined]]);
-      assert.deepEqual(await delaysOf({ delayRatio: 0 }), [[0, 0, undefined], [undefined]]);
-      // Without sessions, the first turns are requests of their own.
-      assert.deepEqual(
-        (await bodiesOf(talk)).map(({ messages }) => messages[0]?.content),
-        ["one", "four"],
-      );
-    });
+    const folder = makeFolder();
+    const file = join(folder, "talk.jsonl");
+    const turns = '[{"text": "one"}, {"text": "two", "delay": 100}, {"text": "three", "delay": 31}]';
+    await writeFile(file, `{"session_id": "a", "turns": ${turns}}\n{"session_id": "b", "turns": [{"text": "four"}]}\n`);
+    const talk: PromptsPlan = { ...LEAST, file, fileFormat: "conversations", tokenizer: "none" };
+    const delaysOf = async (change: Partial<PromptsPlan>) => {
+      const { streams } = await makePromptDataset({ ...talk, ...change }, "in-sessions");
+      return streams.map((stream) => stream.map(({ delayMs }) => delayMs));
+    };
+    assert.deepEqual(await delaysOf({}), [[100, 31, undefined], [undefined]]);
+    assert.deepEqual(await delaysOf({ delayRatio: 0.5 }), [[50, 15, undefined], [undefined]]);
+    assert.deepEqual(await delaysOf({ delayRatio: 0 }), [[0, 0, undefined], [undefined]]);
+    // Without sessions, the first turns are requests of their own.
+    assert.deepEqual(
+      (await bodiesOf(talk)).map(({ messages }) => messages[0]?.content),
+      ["one", "four"],
+    );
   });
 
   test("come from a file in Mooncake's format, with sessions or without", async () => {
-    await withFolder(async (folder) => {
-      const file = join(folder, "requests.jsonl");
-      const lines = ['"a", "text": "one", "delay": 100', '"b", "text": "two"', '"a", "text": "three"'];
-      await writeFile(file, lines.map((line) => `{"session_id": ${line}}\n`).join(""));
-      const plan: PromptsPlan = { ...LEAST, file, fileFormat: "mooncake", tokenizer: "none", delayRatio: 2 };
-      const { streams } = await makePromptDataset(plan, "in-sessions");
-      assert.deepEqual(
-        streams.map((stream) => stream.map(({ sessionId, delayMs }) => [sessionId, delayMs])),
+    const folder = makeFolder();
+    const file = join(folder, "requests.jsonl");
+    const lines = ['"a", "text": "one", "delay": 100', '"b", "text": "two"', '"a", "text": "three"'];
+    await writeFile(file, lines.map((line) => `{"session_id": ${line}}\n`).join(""));
+    const plan: PromptsPlan = { ...LEAST, file, fileFormat: "mooncake", tokenizer: "none", delayRatio: 2 };
+    const { streams } = await makePromptDataset(plan, "in-sessions");
+    assert.deepEqual(
+      streams.map((stream) => stream.map(({ sessionId, delayMs }) => [sessionId, delayMs])),
+      [
         [
-          [
-            ["a", 200],
-            ["a", undefined],
-          ],
-          [["b", undefined]],
+          ["a", 200],
+          ["a", undefined],
         ],
-      );
-      await assert.rejects(makePromptDataset(plan, "in-turn"), /requests with sessions/);
-    });
+        [["b", undefined]],
+      ],
+    );
+    await assert.rejects(makePromptDataset(plan, "in-turn"), /requests with sessions/);
   });
 
   test("come from a file, and need no tokenizer then", async () => {
-    await withFolder(async (folder) => {
-      const file = join(folder, "prompts.jsonl");
-      await writeFile(file, '{"text":"one"}\n{"text":"two"}\n');
-      const bodies = await bodiesOf({ file, tokenizer: "none" });
-      assert.deepEqual(
-        bodies.map(({ messages }) => messages[0]?.content ?? ""),
-        ["one", "two"],
-      );
-      await assert.rejects(bodiesOf({ file: join(folder, "missing.jsonl"), tokenizer: "none" }), UserError);
-    });
+    const folder = makeFolder();
+    const file = writeIn(folder, "prompts.jsonl", '{"text":"one"}\n{"text":"two"}\n');
+    const bodies = await bodiesOf({ file, tokenizer: "none" });
+    assert.deepEqual(
+      bodies.map(({ messages }) => messages[0]?.content ?? ""),
+      ["one", "two"],
+    );
+    await assert.rejects(bodiesOf({ file: join(folder, "missing.jsonl"), tokenizer: "none" }), UserError);
   });
 
   test("are refused where there is nothing to make them from", async () => {

@@ -4,6 +4,7 @@ import type { Interval } from "../../../src/measure/intervals/certainty.ts";
 import { throughputInterval } from "../../../src/measure/intervals/throughput.ts";
 import { addBins, wholeBins } from "../../../src/measure/intervals/time-bins.ts";
 import { effectiveCountOf, type Sketch } from "../../../src/measure/sketch.ts";
+import { sum } from "../../../src/plan/units.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { completionBins, completionsAt, sketchAt, sketchWithoutTimes, tallyOf } from "../make-window.ts";
 import { drawLatencies, endsOf, MEAN_NS } from "./simulate.ts";
@@ -107,10 +108,7 @@ test("counts keep every request of whole stretches, for windows of any length an
     const { binNs, counts } = wholeBins(completionsAt(times, startNs, startNs + lengthNs), MS);
     const fromNs = Math.ceil(startNs / binNs) * binNs;
     const whole = times.filter((atNs) => atNs >= fromNs && atNs < fromNs + counts.length * binNs);
-    assert.equal(
-      counts.reduce((sum, count) => sum + count, 0),
-      whole.length,
-    );
+    assert.equal(sum(counts), whole.length);
     assert.ok(counts.length > 60 && counts.length <= 128, String(counts.length));
   }
 });

@@ -12,6 +12,7 @@ import {
   type WindowFrame,
   WindowTally,
 } from "../../../src/measure/tally/window-tally.ts";
+import { sum } from "../../../src/plan/units.ts";
 import { fill, type Row } from "../make-records.ts";
 
 function tallyRows(rows: readonly Row[], isScheduled = false, countsReading = true): WindowTally {
@@ -147,8 +148,5 @@ test("what was recorded outside of a window counts at its ends", () => {
     [first * binNs, counts[0], counts.at(-1), counts.reduce((sum, count) => sum + count)],
     [4e6, 1, 1, 4],
   );
-  assert.equal(
-    coveredNs.reduce((sum, ns) => sum + ns),
-    2e6,
-  );
+  assert.equal(sum(coveredNs), 2e6);
 });

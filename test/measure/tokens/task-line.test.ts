@@ -4,6 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { TaskLine } from "../../../src/measure/tokens/task-line.ts";
 import type { TokenTask } from "../../../src/measure/tokens/token-thread.ts";
+import { sum } from "../../../src/plan/units.ts";
 
 const LIMITS = { mostOnTheWay: 1000, mostHeld: 2000 };
 
@@ -21,10 +22,7 @@ class SlowThread {
     const size = one.kind === "packed" ? one.packed.numbers.byteLength + one.packed.bytes.byteLength : 0;
     const { promise, resolve } = Promise.withResolvers<unknown>();
     this.replies.push({ size, resolve });
-    this.mostBytes = Math.max(
-      this.mostBytes,
-      this.replies.reduce((sum, reply) => sum + reply.size, 0),
-    );
+    this.mostBytes = Math.max(this.mostBytes, sum(this.replies.map((reply) => reply.size)));
     return promise as Promise<R>;
   };
   readonly fail = (error: Error): void => {

@@ -1,10 +1,9 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type PackedFailure, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
@@ -12,6 +11,7 @@ import { SpareThreads, startTokenThread } from "../../../src/measure/tokens/toke
 import { TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -101,7 +101,7 @@ describe("a thread that measures tokens", () => {
 });
 
 test("a spare thread is taken once, with the tokenizer that it has read", LIMIT, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-spare-"));
+  const folder = makeFolder();
   const tokenizer = join(folder, "model");
   cpSync(TINY, tokenizer, { recursive: true });
   const spare = new SpareThreads();
@@ -113,7 +113,6 @@ test("a spare thread is taken once, with the tokenizer that it has read", LIMIT,
     await assert.rejects(spare.take({ tokenizer, revision: "main" }), UserError);
   } finally {
     await spare.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 

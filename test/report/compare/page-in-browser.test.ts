@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
 import { formatPage } from "../../../src/report/html/report-page.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { startChromium } from "../../servers/chromium.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { makeRunSet } from "./make-runs.ts";
@@ -27,7 +27,7 @@ test("the page fits desktop and phone in light and dark, and needs nothing", LIM
   });
   const [base, next] = [makeRunSet("base.json", metrics(1)), makeRunSet("new.json", metrics(1.2))];
   const comparison = compareRuns(base, next, { precision: 0.05, acceptsWithinRuns: false });
-  const folder = mkdtempSync(join(tmpdir(), "rampart-compare-"));
+  const folder = makeFolder();
   const file = join(folder, "compare.html");
   const sides = [{ comparison, limits: [], isAll: false }];
   writeFileSync(file, await formatPage(buildComparisonModel(sides, false)));
@@ -55,6 +55,5 @@ test("the page fits desktop and phone in light and dark, and needs nothing", LIM
     assert.deepEqual([page.messages, page.requests], [[], []]);
   } finally {
     await browser.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { TokenGaps } from "../../../src/measure/tokens/token-gaps.ts";
+import { sum } from "../../../src/plan/units.ts";
 import { measureExports } from "../../../src/report/genai-perf/measure-export.ts";
 import { runPlots, sweepPlots, telemetryPlots } from "../../../src/report/genai-perf/plots.ts";
 import type { SweepPoint } from "../../../src/report/genai-perf/sweep/sweep.ts";
@@ -94,10 +95,7 @@ describe("GenAI-Perf's five plots", () => {
       "heat-map",
     );
     const cells = panels[0]?.cells ?? [];
-    assert.equal(
-      cells.reduce((sum, [, , amount]) => sum + amount, 0),
-      count,
-    );
+    assert.equal(sum(cells.map(([, , amount]) => amount)), count);
     assert.ok(cells.every(([x, y]) => columns[x] !== undefined && rows[y] !== undefined));
     const spanOf = (name: string | undefined): number[] => (name ?? "").split("–").map(Number);
     const usedRows = cells.map(([, y]) => y);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
@@ -8,6 +7,7 @@ import { formatPlotPage, writePlots } from "../../../src/report/html/write-plots
 import type { Plot, PlotSet } from "../../../src/report/plot.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
+import { makeFolder } from "../../make-folder.ts";
 
 /** Plots as files: that they stand alone, that they are whole, and that they show the data. */
 
@@ -82,15 +82,6 @@ const SET: PlotSet = { plots: PLOTS, leftOut: [{ title: "Missing", reason: "noth
 const TEXT = { title: `A <run> ${EVIL}`, subtitle: "chat", facts: ["Requests 12"] };
 
 const library = await readChartLibrary();
-
-async function withFolder(body: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-plots-"));
-  try {
-    await body(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
 
 /** Elements that are opened must be closed in turn. Throws where they are not. */
 function checkXml(svg: string): number {
@@ -175,33 +166,33 @@ describe("pictures", () => {
 });
 
 describe("files", () => {
-  test("the page, the pictures, or both, as asked", () =>
-    withFolder(async (folder) => {
-      const names = ["boxes.svg", "cells.svg", "points.svg", "spans.svg"];
-      const svg = await writePlots(TEXT, SET, join(folder, "a"), ["svg"]);
-      assert.deepEqual([svg.length, (await readdir(join(folder, "a"))).sort()], [4, names]);
-      const html = await writePlots(TEXT, SET, join(folder, "b"), ["html"]);
-      assert.deepEqual(html, [join(folder, "b", "plots.html")]);
-      await writePlots(TEXT, SET, join(folder, "c", "d"), ["html", "svg"]);
-      assert.deepEqual((await readdir(join(folder, "c", "d"))).sort(), [...names, "plots.html"].sort());
-      assert.equal(
-        await readFile(join(folder, "b", "plots.html"), "utf8"),
-        await readFile(join(folder, "c", "d", "plots.html"), "utf8"),
-      );
-    }));
+  test("the page, the pictures, or both, as asked", async () => {
+    const folder = makeFolder();
+    const names = ["boxes.svg", "cells.svg", "points.svg", "spans.svg"];
+    const svg = await writePlots(TEXT, SET, join(folder, "a"), ["svg"]);
+    assert.deepEqual([svg.length, (await readdir(join(folder, "a"))).sort()], [4, names]);
+    const html = await writePlots(TEXT, SET, join(folder, "b"), ["html"]);
+    assert.deepEqual(html, [join(folder, "b", "plots.html")]);
+    await writePlots(TEXT, SET, join(folder, "c", "d"), ["html", "svg"]);
+    assert.deepEqual((await readdir(join(folder, "c", "d"))).sort(), [...names, "plots.html"].sort());
+    assert.equal(
+      await readFile(join(folder, "b", "plots.html"), "utf8"),
+      await readFile(join(folder, "c", "d", "plots.html"), "utf8"),
+    );
+  });
 
-  test("without plots no folder is created", () =>
-    withFolder(async (folder) => {
-      assert.deepEqual(await writePlots(TEXT, { plots: [], leftOut: [] }, join(folder, "a"), ["html", "svg"]), []);
-      assert.deepEqual(await readdir(folder), []);
-    }));
+  test("without plots no folder is created", async () => {
+    const folder = makeFolder();
+    assert.deepEqual(await writePlots(TEXT, { plots: [], leftOut: [] }, join(folder, "a"), ["html", "svg"]), []);
+    assert.deepEqual(await readdir(folder), []);
+  });
 
-  test("a folder that cannot be created is named", () =>
-    withFolder(async (folder) => {
-      await writeFile(join(folder, "file"), "");
-      await assert.rejects(
-        writePlots(TEXT, SET, join(folder, "file", "plots"), ["html"]),
-        (error) => error instanceof RunError && error.code === "output" && /file.plots/.test(error.message),
-      );
-    }));
+  test("a folder that cannot be created is named", async () => {
+    const folder = makeFolder();
+    await writeFile(join(folder, "file"), "");
+    await assert.rejects(
+      writePlots(TEXT, SET, join(folder, "file", "plots"), ["html"]),
+      (error) => error instanceof RunError && error.code === "output" && /file.plots/.test(error.message),
+    );
+  });
 });

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { runCompareCommand } from "../../../src/cli/compare/command.ts";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
@@ -19,6 +16,7 @@ import { buildRunModel } from "../../../src/report/model/build-model.ts";
 import type { ModelTable, ReportModel } from "../../../src/report/model/report-model.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
 import { readMetric } from "../../../src/report/schema/read-metrics.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { completionsAt, makeDelta, makeWindow } from "../../measure/make-window.ts";
 import { listMetrics } from "../../measure/metrics/list-metrics.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -29,11 +27,7 @@ import { makeLevel, makeResult } from "../make-result.ts";
 
 const COUNT = 200;
 const ALONE = new Set(["goodput", "highestLoad", "goodRatio"]);
-let folder = "";
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-catalogue-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 /** Streamed answers with reasoning, whose length was asked for and counted by the server too. */
 function makeTokens(): TokenMeasurement {
@@ -97,9 +91,7 @@ const plan = makePlan({
 function writeReport(name: string): string {
   const document = toReportJson(plan, makeResult(plan, [makeLevel(makePart())]));
   checkSchema(document);
-  const path = join(folder, name);
-  writeFileSync(path, JSON.stringify({ ...document, startedAt: `200${name.length}-01-01T00:00:00.000Z` }));
-  return path;
+  return writeIn(folder, name, JSON.stringify({ ...document, startedAt: `200${name.length}-01-01T00:00:00.000Z` }));
 }
 
 /** All metrics that a level can have, with all their statistics. */

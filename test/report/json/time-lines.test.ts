@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { Timeline, toBuckets } from "../../../src/measure/timeline.ts";
-import { msToNs, nsToSec } from "../../../src/plan/units.ts";
+import { msToNs, nsToSec, sum } from "../../../src/plan/units.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { followRuns, RunFollower } from "../../../src/report/json/followed-runs.ts";
 import { toTimelineJson } from "../../../src/report/json/level.ts";
@@ -193,7 +193,7 @@ test("time lines in JSON, on the page and live have the counts and percentiles o
         ] as const)
           if (told.every((one) => one[key] !== undefined))
             assert.equal(
-              told.reduce((sum, one) => sum + (one[key] ?? 0), 0),
+              sum(told.map((one) => one[key] ?? 0)),
               all.filter((one) => one.end === end).length,
               `${what}: sum of ${end}`,
             );
@@ -205,13 +205,7 @@ test("time lines in JSON, on the page and live have the counts and percentiles o
         assert.ok(isNear(perSec, recent.length / (live.endSec - live.startSec), 1e-9) || recent.length === 0);
       }
       const inFlightSec = timeline.reduce((sum, one) => sum + one.inFlightMean * (one.endSec - one.startSec), 0);
-      assert.ok(
-        isNear(
-          inFlightSec,
-          all.reduce((sum, one) => sum + nsToSec(one.endNs - one.sentNs), 0),
-          1e-9,
-        ),
-      );
+      assert.ok(isNear(inFlightSec, sum(all.map((one) => nsToSec(one.endNs - one.sentNs))), 1e-9));
     }),
     { numRuns: 100 },
   );
@@ -289,10 +283,7 @@ test("a real run has one truth in the time lines of its level, its page and its 
     [answered.length, answered.length, rows.filter(({ end }) => end === "failed").length],
   );
   const live = state.snapshot() ?? assert.fail();
-  assert.equal(
-    live.levels.reduce((sum, { latency }) => sum + latency.count, 0),
-    answered.length,
-  );
+  assert.equal(sum(live.levels.map(({ latency }) => latency.count)), answered.length);
   const latencies = answered.map(({ sentNs, endNs }) => endNs - sentNs).toSorted((a, b) => a - b);
   const [p50Ns] = live.levels[0]?.latency.quantiles([0.5]) ?? [];
   if (live.levels.length === 1) assert.ok(isNear((p50Ns ?? 0) / 1000, percentileUs(latencies, 0.5)));
@@ -311,10 +302,7 @@ function checkCharts(view: ReportView, answeredCount: number): void {
   for (const [index, us] of drawn.entries()) assert.ok(isNear(us, expected[index], 1e-5));
   const [heat] = heatMap(view) as HeatMapPlot[];
   const cells = heat?.panels[0]?.cells ?? [];
-  assert.equal(
-    cells.reduce((sum, [, , count]) => sum + count, 0),
-    answeredCount,
-  );
+  assert.equal(sum(cells.map(([, , count]) => count)), answeredCount);
   const byColumn = heat?.columns.map((_, at) => cells.reduce((sum, [x, , count]) => sum + (x === at ? count : 0), 0));
   assert.deepEqual(
     byColumn,

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import { createJsonReport } from "../../../src/report/model-files.ts";
-import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink } from "../make-result.ts";
@@ -45,64 +45,62 @@ function makeTokens({ reasoningTokens = 0, serverTokens, gapMs = 10 }: Made = {}
 const TOKENS = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
 
 test("the JSON report has the client's lag, and warns when its times may show it", async () => {
-  await withFolder(async (folder) => {
-    const jsonFile = join(folder, "report.json");
-    const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
-    const window = makeWindow({
-      latenciesNs: [1e9],
-      tokens: makeTokens(),
-      sendMeanNs: 1e6,
-      health: { loopLagMeanNs: 24e6, loopLagP99Ns: 30e6 },
-    });
-    await createJsonReport(plan, makeSink(), jsonFile).finish(makeResult(plan, [makeLevel({ window })]));
-    const { client } = JSON.parse(await readFile(jsonFile, "utf8")).levels[0];
-    assert.deepEqual([client.loopLagMeanMs, client.loopLagP99Ms, client.coreWaitRatio], [24, 30, null]);
-    assert.match(client.lagWarning, / 24 ms \(p99 30 ms\) late, and took 1 ms to send a request/);
+  const folder = makeFolder();
+  const jsonFile = join(folder, "report.json");
+  const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
+  const window = makeWindow({
+    latenciesNs: [1e9],
+    tokens: makeTokens(),
+    sendMeanNs: 1e6,
+    health: { loopLagMeanNs: 24e6, loopLagP99Ns: 30e6 },
   });
+  await createJsonReport(plan, makeSink(), jsonFile).finish(makeResult(plan, [makeLevel({ window })]));
+  const { client } = JSON.parse(await readFile(jsonFile, "utf8")).levels[0];
+  assert.deepEqual([client.loopLagMeanMs, client.loopLagP99Ms, client.coreWaitRatio], [24, 30, null]);
+  assert.match(client.lagWarning, / 24 ms \(p99 30 ms\) late, and took 1 ms to send a request/);
 });
 
 test("tokens in the report for programs have units in their names", async () => {
-  await withFolder(async (folder) => {
-    const jsonFile = join(folder, "report.json");
-    const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
-    await createJsonReport(plan, makeSink(), jsonFile).finish(
-      makeResult(plan, [makeLevel({ window: makeWindow({ tokens: makeTokens() }) })]),
-    );
-    const { levels } = JSON.parse(await readFile(jsonFile, "utf8")) as {
-      levels: { tokens: Record<string, unknown>; metrics: Record<string, Record<string, number>> }[];
-    };
-    const { tokens, metrics } = levels[0] ?? {};
-    assert.deepEqual([tokens?.["withContent"], tokens?.["failed"]], [4, 1]);
-    assert.equal(metrics?.["timeToFirstTokenUs"]?.["mean"], 250_000);
-    assert.equal(metrics?.["timeToFirstTokenUs"]?.["p90"], 400_000);
-    const { confidence95, ...outputTokens } = metrics?.["outputTokens"] ?? {};
-    const few = { effectiveCount: 4, isReliable: false };
-    const { mean, p50 } = confidence95 as unknown as Record<string, object>;
-    assert.deepEqual(
-      [mean, p50],
-      [
-        { low: 11, high: 11, effectiveCount: 4 },
-        { low: null, high: null, ...few, neededCount: 11 },
-      ],
-    );
-    assert.deepEqual(outputTokens, {
-      count: 4,
-      mean: 11,
-      deviation: 0,
-      min: 11,
-      max: 11,
-      p1: 11,
-      p5: 11,
-      p10: 11,
-      p25: 11,
-      p50: 11,
-      p75: 11,
-      p90: 11,
-      p95: 11,
-      p99: 11,
-      "p99.9": 11,
-      "p99.99": 11,
-    });
-    assert.equal((tokens?.["warnings"] as string[] | undefined)?.length, 1);
+  const folder = makeFolder();
+  const jsonFile = join(folder, "report.json");
+  const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
+  await createJsonReport(plan, makeSink(), jsonFile).finish(
+    makeResult(plan, [makeLevel({ window: makeWindow({ tokens: makeTokens() }) })]),
+  );
+  const { levels } = JSON.parse(await readFile(jsonFile, "utf8")) as {
+    levels: { tokens: Record<string, unknown>; metrics: Record<string, Record<string, number>> }[];
+  };
+  const { tokens, metrics } = levels[0] ?? {};
+  assert.deepEqual([tokens?.["withContent"], tokens?.["failed"]], [4, 1]);
+  assert.equal(metrics?.["timeToFirstTokenUs"]?.["mean"], 250_000);
+  assert.equal(metrics?.["timeToFirstTokenUs"]?.["p90"], 400_000);
+  const { confidence95, ...outputTokens } = metrics?.["outputTokens"] ?? {};
+  const few = { effectiveCount: 4, isReliable: false };
+  const { mean, p50 } = confidence95 as unknown as Record<string, object>;
+  assert.deepEqual(
+    [mean, p50],
+    [
+      { low: 11, high: 11, effectiveCount: 4 },
+      { low: null, high: null, ...few, neededCount: 11 },
+    ],
+  );
+  assert.deepEqual(outputTokens, {
+    count: 4,
+    mean: 11,
+    deviation: 0,
+    min: 11,
+    max: 11,
+    p1: 11,
+    p5: 11,
+    p10: 11,
+    p25: 11,
+    p50: 11,
+    p75: 11,
+    p90: 11,
+    p95: 11,
+    p99: 11,
+    "p99.9": 11,
+    "p99.99": 11,
   });
+  assert.equal((tokens?.["warnings"] as string[] | undefined)?.length, 1);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sum } from "../../../src/plan/units.ts";
 import { REQUEST_COUNTS } from "../../../src/result/run-result.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { NO_PROGRESS, startFakeRun } from "./fake-run.ts";
@@ -18,11 +19,7 @@ test("levels add up to the run, and histograms hold the completed requests, when
   run.end(2);
   run.state.finish();
   const { levels, ...state } = run.state.snapshot() ?? assert.fail();
-  for (const name of REQUEST_COUNTS)
-    assert.equal(
-      state[name],
-      levels.reduce((sum, level) => sum + level[name], 0),
-    );
+  for (const name of REQUEST_COUNTS) assert.equal(state[name], sum(levels.map((level) => level[name])));
   assert.deepEqual([state.sentCount, state.completedCount, state.failedCount], [3004, 3003, 1]);
   for (const level of levels) assert.equal(level.latency.count, level.completedCount);
   const places = levels.map(({ place, completedCount }) => [place?.level, place?.isWarmup, completedCount]);
@@ -73,10 +70,7 @@ test("a run of many levels keeps a bounded number of them, and loses no request"
   }
   const { levels, completedCount, place } = run.state.snapshot() ?? assert.fail();
   assert.deepEqual([levels.length, completedCount, place?.level], [101, 500, 500]);
-  assert.equal(
-    levels.reduce((sum, { latency }) => sum + latency.count, 0),
-    500,
-  );
+  assert.equal(sum(levels.map(({ latency }) => latency.count)), 500);
 });
 
 test("frequent readers get the same snapshot, and the last one stays after the end", () => {

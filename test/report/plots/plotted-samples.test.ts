@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { sum } from "../../../src/plan/units.ts";
 import { type PlotPoint, pickEvenly, roundForPlot } from "../../../src/report/plot.ts";
 import { dropCovered, findBin } from "../../../src/report/plots/plotted-run.ts";
 import { binWhole, nameBin, toBox } from "../../../src/report/plots/standard-plots.ts";
@@ -63,10 +64,7 @@ describe("histograms", () => {
   test("every value is in one bin; the percentiles of a single sample are marked", () => {
     const plot = toHistogram(frame, "X (ms)", [{ name: "run", values: Float64Array.from([1, 1, 2, 3, 9]) }]);
     const points = plot.series[0]?.points ?? [];
-    assert.equal(
-      points.reduce((sum, [, count]) => sum + count, 0),
-      5,
-    );
+    assert.equal(sum(points.map(([, count]) => count)), 5);
     assert.deepEqual(
       [points[0], points[1], points.at(-1)],
       [

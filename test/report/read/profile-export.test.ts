@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { type ByteSource, JsonScanner } from "../../../src/inputs/json-scanner.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 
 /** Profile exports read as a stream, however their bytes come. */
 
@@ -167,14 +165,9 @@ test("a missing file is named", () => {
 });
 
 test("a real file with a byte order mark is read", () => {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-"));
-  try {
-    const path = join(folder, "run.json");
-    writeFileSync(path, `\ufeff${EXPORT}`);
-    assert.equal([...openProfileExport(path).requests()].length, 2);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const path = writeIn(folder, "run.json", `\ufeff${EXPORT}`);
+  assert.equal([...openProfileExport(path).requests()].length, 2);
 });
 
 test("any JSON value is extracted unchanged, whatever follows", () => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type LevelJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { hold, steps } from "../../../src/scenario/loads/concurrency.ts";
@@ -10,6 +9,7 @@ import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
+import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { writeReports } from "../html/make-report.ts";
@@ -92,8 +92,7 @@ test("each line has the times of its request at the server", LIMIT, async () => 
       }, REST_MS);
     }, FIRST_MS);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const target = http(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const target = http(`http://127.0.0.1:${await listen(server)}/`);
   const written = await writeReports({ name: "records", target, load: hold(1, { requests: 12 }) });
   try {
     const lines = linesOf(written.read("records"));

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { PhasePlan } from "../../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
-import { nsToSec } from "../../../src/plan/units.ts";
+import { nsToSec, sum } from "../../../src/plan/units.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
 import {
   type LevelResult,
@@ -15,6 +14,7 @@ import {
   type RunResult,
 } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { KserveServer } from "../kserve-server.ts";
@@ -30,10 +30,9 @@ const hold = (...concurrency: number[]): LoadPlan => ({
   ...{ kind: "concurrency", levels: list(...concurrency), search: "linear" },
 });
 
-let folder: string;
+const folder = makeFolder();
 let server: KserveServer;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-phases-"));
   writeFileSync(join(folder, "gaps.txt"), "1000\n3000\n");
   // Every seventh request fails, and each takes so long that some are always in flight.
   server = await new KserveServer({
@@ -43,10 +42,7 @@ before(async () => {
     },
   }).start();
 });
-after(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await server.stop();
-});
+after(() => server.stop());
 
 const LOADS: Readonly<Record<string, () => LoadPlan>> = {
   hold: () => hold(3),
@@ -115,11 +111,7 @@ function checkSums({ phased, levels, ...totals }: Run): void {
       failedCount: totals.failedCount,
       cancelledCount: totals.cancelledCount,
     };
-    assert.equal(
-      timeline.reduce((sum, bucket) => sum + bucket[name], 0),
-      total[name],
-      `the time line's ${name}`,
-    );
+    assert.equal(sum(timeline.map((bucket) => bucket[name])), total[name], `the time line's ${name}`);
   }
   // Phases of a time or of a number of requests have one window per level, and nothing between them.
   for (const phase of phases) {
@@ -224,10 +216,7 @@ describe("a warm-up phase", () => {
     assert.deepEqual(result.warmup, { sentCount: sumOf("sentCount"), failedCount: sumOf("failedCount") });
     assert.equal(warmups[0]?.tally.sentCount, 20);
     const failed = result.failures.filter(({ isWarmup }) => isWarmup === true);
-    assert.equal(
-      failed.reduce((sum, one) => sum + one.count, 0),
-      result.warmup?.failedCount,
-    );
+    assert.equal(sum(failed.map((one) => one.count)), result.warmup?.failedCount);
   });
 });
 

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { type Dataset, NO_TENSORS } from "../../../src/inputs/dataset.ts";
 import type { PhasePlan } from "../../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
@@ -14,6 +11,7 @@ import { steps } from "../../../src/scenario/loads/concurrency.ts";
 import { findMax } from "../../../src/scenario/loads/find-max.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { makeSessions, openConversation } from "../send/make-sessions.ts";
@@ -46,10 +44,8 @@ interface Case {
   readonly count?: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "rampart-loads-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
-const intervalsFile = join(folder, "intervals.txt");
-writeFileSync(intervalsFile, "100\n300\n50\n");
+const folder = makeFolder();
+const intervalsFile = writeIn(folder, "intervals.txt", "100\n300\n50\n");
 
 /** Steps with their numbers, in two bytes. @param gapMs between the times of two steps */
 function makeSteps(count: number, gapMs = 0): Dataset {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sum } from "../../../src/plan/units.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { runSenders } from "./run-senders.ts";
 
@@ -30,10 +31,7 @@ test("one more sends after each level that was limited, up to the most, and each
     sent.map(({ length }) => length > 0),
     Array.from({ length: 6 }, () => true),
   );
-  assert.equal(
-    sent.reduce((sum, { length }) => sum + length, 0),
-    240,
-  );
+  assert.equal(sum(sent.map(({ length }) => length)), 240);
 });
 
 test("its counts and its windows are those of all senders together", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { RunError, UserError } from "../../../src/plan/problem.ts";
+import { sum } from "../../../src/plan/units.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
@@ -115,10 +116,7 @@ test("failed requests are counted once and explained", LIMIT, async () => {
     assert.deepEqual([error, completedCount + failedCount], [undefined, 50]);
     assert.equal(server.successCount, completedCount);
     assert.ok(failedCount > 0);
-    assert.equal(
-      failures.reduce((sum, one) => sum + one.count, 0),
-      failedCount,
-    );
+    assert.equal(sum(failures.map((one) => one.count)), failedCount);
   });
 });
 

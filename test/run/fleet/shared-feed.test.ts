@@ -3,6 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { Sequences } from "../../../src/load/sequences.ts";
 import { countOf, numberOf, type Share } from "../../../src/load/share.ts";
+import { sum } from "../../../src/plan/units.ts";
 import { MixedFeed } from "../../../src/run/mix/mixed-feed.ts";
 import { Canceller } from "../../../src/run/send/canceller.ts";
 import { type Feed, RequestFeed } from "../../../src/run/send/feed.ts";
@@ -222,9 +223,6 @@ test("sessions: each is held by one sender, with all its turns", () => {
       assert.equal(feed.tally.sessionCount, begun);
       return feed.turnCountOf(share);
     });
-    assert.equal(
-      parts.reduce((sum, part) => sum + part, 0),
-      9,
-    );
+    assert.equal(sum(parts), 9);
   }
 });

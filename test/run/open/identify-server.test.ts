@@ -8,6 +8,7 @@ import { identifyServer } from "../../../src/run/open/identify-server.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
+import { listen } from "../../servers/listen.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { latin1 } from "../../transport/bytes.ts";
@@ -144,8 +145,7 @@ test("a greeting of another protocol ends the wait, though the connection stays 
     sockets.add(socket.on("error", () => {}));
     socket.write("SSH-2.0-x\r\n");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
+  const port = await listen(server);
   assert.deepEqual(await identify(port), { speaks: "other", found: [] });
   for (const socket of sockets) socket.destroy();
   server.close();
@@ -153,8 +153,7 @@ test("a greeting of another protocol ends the wait, though the connection stays 
 
 test("a silent server is not waited for", LIMIT, async () => {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
+  const port = await listen(server);
   assert.deepEqual(await identifyServer({ host: "127.0.0.1", port, isSecure: true }), { speaks: "nothing", found: [] });
   server.close();
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import { diagnose } from "../../../src/run/judge/diagnosis.ts";
@@ -12,6 +12,7 @@ import { reachServers } from "../../../src/run/open/reach-servers.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import { detectServer } from "../../../src/wizard/detect.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 
 /** Whatever is asked of a server, connections come from the source addresses of the run, as those of its load do. */
@@ -27,9 +28,7 @@ const server = createServer((socket) => {
 });
 let url = "";
 before(async () => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `127.0.0.1:${await listen(server)}`;
 });
 after(() => server.close());
 

@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { after, describe, test } from "node:test";
 import { loadClient } from "../../../src/run/open/create-client.ts";
 import { QueryClients } from "../../../src/run/open/query-clients.ts";
 import type { Query } from "../../../src/service/service.ts";
 import { ControlClient } from "../../../src/transport/control-client.ts";
+import { listen } from "../../servers/listen.ts";
 
 /** Two servers, each of which answers its own name. */
 async function serve(name: string): Promise<{ url: string; port: number; stop(): void }> {
   const server = createServer((_request, response) => response.end(name));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return { url: `127.0.0.1:${port}`, port, stop: () => server.close() };
 }
 

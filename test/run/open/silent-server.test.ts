@@ -1,11 +1,11 @@
 // Runs on: bun, deno, node.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { unlessSilent } from "../../../src/run/open/silent-server.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 
 /** A query waits for a server that is slow, and not for one that answers nothing. */
@@ -17,9 +17,7 @@ async function ask(serve: (socket: Socket, text: string) => void, asking: Promis
     sockets.push(socket);
     socket.on("error", () => {}).on("data", (bytes) => serve(socket, bytes.toString()));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `127.0.0.1:${await listen(server)}`;
   try {
     return await unlessSilent(makePlan({ target: { url, protocol: "http" } }), asking);
   } finally {

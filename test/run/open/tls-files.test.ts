@@ -10,6 +10,7 @@ import { readTls } from "../../../src/run/open/tls-files.ts";
 import { runCommand } from "../../cli/perf-analyzer/run-command.ts";
 import { inFolder, runRampart } from "../../cli/rampart-process.ts";
 import { scenarioText } from "../../cli/scenario-files.ts";
+import { writeIn } from "../../make-folder.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { LIMIT } from "../../time-limit.ts";
 
@@ -20,9 +21,7 @@ const { caFile, clientCertFile, clientKeyFile, clientCertDerFile, clientKeyDerFi
 const folder = dirname(caFile);
 
 function write(name: string, text: string | Buffer): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
+  return writeIn(folder, name, text);
 }
 
 const textFile = write("text.pem", "this is no certificate\n");

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { RECORD_DELAYED } from "../../../src/measure/records.ts";
@@ -12,6 +11,7 @@ import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { ProfileExport } from "../../../src/report/profile-export.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../../src/run/run-plan.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { makeOpenAiTarget, makePlan } from "../../plan/make-plan.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -69,7 +69,7 @@ interface Options {
 
 async function run(turns: readonly Turn[], answer: Answer, options: Options): Promise<Ran> {
   const { concurrency, isStreaming = false, endpoint = "v1/chat/completions", tokens } = options;
-  const folder = await mkdtemp(join(tmpdir(), "rampart-run-sessions-"));
+  const folder = makeFolder();
   const { server, received } = createRecorder(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const file = join(folder, "inputs.json");
@@ -99,7 +99,6 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { stringify } from "yaml";
 import * as api from "../../../src/index.ts";
@@ -20,6 +19,7 @@ import { partNamesOf } from "../../../src/scenario/definition/per-target.ts";
 import { codeNameOf, type DataForm } from "../../../src/scenario/form.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { readExamples, toModule } from "../../guides/doc-examples.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 
 /** Scenarios in YAML and JSON are the same as in TypeScript: for each builder, and for whole scenarios. */
 
@@ -29,11 +29,7 @@ const SCENARIOS = join(import.meta.dirname, "../../../scenarios");
 /** The source's API, because another test of this process may have given `"rampart"` another meaning. */
 const INDEX = new URL("../../../src/index.ts", import.meta.url).href;
 
-let folder: string;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-data-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 const {
   ab,
@@ -223,8 +219,7 @@ function plain(value: unknown): unknown {
 
 /** Reads a scenario without the check of whole plans. */
 function readText(text: string, name = "x.yaml"): Scenario {
-  const path = join(folder, name);
-  writeFileSync(path, text);
+  const path = writeIn(folder, name, text);
   return loadDataScenario(path, name).scenario;
 }
 
@@ -262,8 +257,7 @@ async function exampleOf(form: DataForm): Promise<unknown> {
   const call = `${codeNameOf(form)}(`;
   const example = readExamples().find(({ text }) => text.startsWith(call) && !CODE.test(text));
   assert.ok(example, `${call}…) has no example that is plain data, and no pair in this file`);
-  const file = join(folder, `${form.name}.ts`);
-  writeFileSync(file, toModule(example, INDEX, Object.keys(api)));
+  const file = writeIn(folder, `${form.name}.ts`, toModule(example, INDEX, Object.keys(api)));
   return ((await import(pathToFileURL(file).href)) as { value: unknown }).value;
 }
 
@@ -311,14 +305,10 @@ function assertionToData({ metric, comparison, limit, where }: Record<string, un
 
 /** Imports a scenario with the source's API. */
 async function importExample(name: string): Promise<Scenario> {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-example-"));
-  try {
-    const file = join(folder, name);
-    writeFileSync(file, readFileSync(join(SCENARIOS, name), "utf8").replace('"rampart"', JSON.stringify(INDEX)));
-    return ((await import(file)) as { default: Scenario }).default;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const file = join(folder, name);
+  writeFileSync(file, readFileSync(join(SCENARIOS, name), "utf8").replace('"rampart"', JSON.stringify(INDEX)));
+  return ((await import(file)) as { default: Scenario }).default;
 }
 
 describe("whole scenarios have the same plan from YAML and JSON as from TypeScript", () => {

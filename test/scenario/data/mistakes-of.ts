@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { formatProblem, UserError } from "../../../src/plan/problem.ts";
 import { loadDataScenario } from "../../../src/scenario/data/load-data.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 
 /** Returns the errors of a scenario in YAML or JSON, formatted. */
 export function mistakesOf(text: string, name = "x.yaml"): string[] {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-data-"));
-  const path = join(folder, name);
-  writeFileSync(path, text);
+  const folder = makeFolder();
+  const path = writeIn(folder, name, text);
   let place = (problem: UserError["problems"][number]) => problem;
   try {
     const loaded = loadDataScenario(path, name);
@@ -18,8 +15,6 @@ export function mistakesOf(text: string, name = "x.yaml"): string[] {
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return error.problems.map((problem) => formatProblem(place(problem)));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
   return [];
 }

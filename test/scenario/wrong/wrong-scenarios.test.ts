@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { COMMAND } from "../../../src/cli/types/command.ts";
 import * as api from "../../../src/index.ts";
 import { captureIo } from "../../cli/captured-io.ts";
 import { runInFolder } from "../../cli/run-in-folder.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { typeCheck } from "../../type-check.ts";
 import { ASSERTIONS } from "./assertions.ts";
 import { CHAINS } from "./chains.ts";
@@ -24,11 +24,10 @@ const LEAST_FOUND = 0.9;
 
 const fileOf = (index: number): string => `wrong-${index}.ts`;
 
-let folder: string;
+const folder = makeFolder();
 /** Lines of the compiler by file. */
 const lines = new Map<string, string[]>();
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-wrong-"));
   assert.equal(await COMMAND.run([folder], "rampart types", captureIo().io), 0);
   for (const [index, wrong] of ALL.entries())
     writeFileSync(join(folder, fileOf(index)), scenarioCode(wrong, Object.keys(api)));
@@ -40,7 +39,6 @@ before(async () => {
     lines.set(file, [...(lines.get(file) ?? []), line]);
   }
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Turns a text into a pattern, in which `<*>` is any text. */
 function patternOf(text: string): RegExp {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { readAll, runCaptured } from "../../cli/genai-perf/run-captured.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { startGoDynamic } from "../../servers/dynamic.ts";
 import { startStub } from "../../servers/stub.ts";
 
@@ -22,20 +22,16 @@ const jsonl = (...commands: readonly string[]): string =>
 
 /** Runs a profile whose files are in the folder that `{}` stands for. */
 async function profile(port: number, method: string, commands: string, ...more: readonly string[]) {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-genai-grpc-"));
-  try {
-    const [file, artifacts] = [join(folder, "in.jsonl"), join(folder, "artifacts")];
-    await mkdir(artifacts);
-    await writeFile(file, commands);
-    const target = ["-u", `127.0.0.1:${port}`, "--endpoint-type", "dynamic_grpc", "--grpc-method", method];
-    const common = ["profile", "-m", "mine", ...target, "--input-file", file, "--artifact-dir", artifacts];
-    const ran = await runCaptured([...common, ...more]);
-    const files = await readAll(artifacts);
-    const textOf = (end: string): string => [...files].find(([path]) => path.endsWith(end))?.[1] ?? "";
-    return { ...ran, paths: [...files.keys()], textOf };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const [file, artifacts] = [join(folder, "in.jsonl"), join(folder, "artifacts")];
+  await mkdir(artifacts);
+  await writeFile(file, commands);
+  const target = ["-u", `127.0.0.1:${port}`, "--endpoint-type", "dynamic_grpc", "--grpc-method", method];
+  const common = ["profile", "-m", "mine", ...target, "--input-file", file, "--artifact-dir", artifacts];
+  const ran = await runCaptured([...common, ...more]);
+  const files = await readAll(artifacts);
+  const textOf = (end: string): string => [...files].find(([path]) => path.endsWith(end))?.[1] ?? "";
+  return { ...ran, paths: [...files.keys()], textOf };
 }
 
 const TALK = "demo.v1.Text/Talk";
@@ -85,23 +81,19 @@ test("flags of perf_analyzer after -- are applied", async () => {
 
 test("a sweep calls with each load, and its exports are merged like others", async () => {
   await go.reset();
-  const folder = await mkdtemp(join(tmpdir(), "rampart-genai-grpc-"));
-  try {
-    const [file, hosts] = [join(folder, "in.jsonl"), join(folder, "hosts")];
-    await writeFile(file, jsonl(commandOf("1")));
-    const target = ["-u", `127.0.0.1:${go.port}`, "--endpoint-type", "dynamic_grpc", "--grpc-method", TALK];
-    const common = ["-m", "mine", ...target, "--input-file", file, "--request-count", "4", "--artifact-dir"];
-    const sweep = ["--sweep-type", "concurrency", "--sweep-list", "1,2"];
-    const swept = await runCaptured(["analyze", ...common, join(folder, "sweep"), ...sweep]);
-    assert.equal(swept.code, 0, swept.err);
-    for (const host of ["a", "b"]) assert.equal((await runCaptured(["profile", ...common, join(hosts, host)])).code, 0);
-    assert.equal((await go.counter()).calls, 16);
-    const merged = await runCaptured(["process-export-files", "-d", hosts, "--artifact-dir", join(folder, "merged")]);
-    assert.equal(merged.code, 0, merged.err);
-    assert.match(merged.out, /Request Count \(count\) │ +8\.00 /);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = makeFolder();
+  const [file, hosts] = [join(folder, "in.jsonl"), join(folder, "hosts")];
+  await writeFile(file, jsonl(commandOf("1")));
+  const target = ["-u", `127.0.0.1:${go.port}`, "--endpoint-type", "dynamic_grpc", "--grpc-method", TALK];
+  const common = ["-m", "mine", ...target, "--input-file", file, "--request-count", "4", "--artifact-dir"];
+  const sweep = ["--sweep-type", "concurrency", "--sweep-list", "1,2"];
+  const swept = await runCaptured(["analyze", ...common, join(folder, "sweep"), ...sweep]);
+  assert.equal(swept.code, 0, swept.err);
+  for (const host of ["a", "b"]) assert.equal((await runCaptured(["profile", ...common, join(hosts, host)])).code, 0);
+  assert.equal((await go.counter()).calls, 16);
+  const merged = await runCaptured(["process-export-files", "-d", hosts, "--artifact-dir", join(folder, "merged")]);
+  assert.equal(merged.code, 0, merged.err);
+  assert.match(merged.out, /Request Count \(count\) │ +8\.00 /);
 });
 
 describe("nothing is sent", () => {

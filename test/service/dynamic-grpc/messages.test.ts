@@ -1,19 +1,18 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { UserError } from "../../../src/plan/problem.ts";
 import { encodeMessageJson } from "../../../src/service/dynamic-grpc/json-to-message.ts";
 import { decodeToJson } from "../../../src/service/dynamic-grpc/message-to-json.ts";
 import { findMethod, findMethods } from "../../../src/service/dynamic-grpc/methods.ts";
 import { readProtoFiles } from "../../../src/service/dynamic-grpc/proto-files.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 
 /** `.proto` files, and messages from and to protobuf's JSON mapping. */
 
-const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 const PROTO = `
 syntax = "proto3";
@@ -37,8 +36,7 @@ service Calls {
   rpc Down(All) returns (stream All);
   rpc Both(stream All) returns (stream All);
 }`;
-const file = join(folder, "all.proto");
-await writeFile(file, PROTO);
+const file = writeIn(folder, "all.proto", PROTO);
 const root = readProtoFiles([file], []);
 const type = (findMethod(root, "all.types.Calls/One") ?? assert.fail()).requestType;
 

@@ -7,7 +7,8 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { grpcProtoService } from "../../../src/mock/services/grpc-proto.ts";
 import type { MockPlan } from "../../../src/plan/mock.ts";
-import { readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { readProfile, runCommand } from "../../cli/perf-analyzer/run-command.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { demoProto } from "../../servers/dynamic.ts";
 
 /** `rampart mock --proto FILE`: the methods of a file, described by reflection. */
@@ -38,17 +39,16 @@ async function call(
   entry: object,
   ...flags: string[]
 ): Promise<{ code: number; err: string; responses: unknown[] }> {
-  return withFolder(async (folder) => {
-    const file = join(folder, "in.json");
-    const profile = join(folder, "out.json");
-    await writeFile(file, JSON.stringify({ data: [entry] }));
-    const target = ["--service-kind", "dynamic_grpc", "-u", `127.0.0.1:${port}`, "--grpc-method", method];
-    const run = ["--input-data", file, "--request-count", "2", "--profile-export-file", profile, ...flags];
-    const { code, err } = await runCommand([...target, ...run]);
-    if (code !== 0) return { code, err, responses: [] };
-    const outputs = readProfile(profile).experiments[0]?.requests[0]?.response_outputs ?? [];
-    return { code, err, responses: outputs.map(({ response }) => JSON.parse(String(response)) as unknown) };
-  });
+  const folder = makeFolder();
+  const file = join(folder, "in.json");
+  const profile = join(folder, "out.json");
+  await writeFile(file, JSON.stringify({ data: [entry] }));
+  const target = ["--service-kind", "dynamic_grpc", "-u", `127.0.0.1:${port}`, "--grpc-method", method];
+  const run = ["--input-data", file, "--request-count", "2", "--profile-export-file", profile, ...flags];
+  const { code, err } = await runCommand([...target, ...run]);
+  if (code !== 0) return { code, err, responses: [] };
+  const outputs = readProfile(profile).experiments[0]?.requests[0]?.response_outputs ?? [];
+  return { code, err, responses: outputs.map(({ response }) => JSON.parse(String(response)) as unknown) };
 }
 
 /** Calls a method of `demo.v1.Text` with another client. Resolves with the sizes of its responses. Rejects with them as `sizes`. */
@@ -98,24 +98,20 @@ describe("the mock of a .proto file", () => {
     });
 
   test("repeats a request of the response's type, with maps and nested types that reflection describes", async () => {
-    await withFolder(async (folder) => {
-      const file = join(folder, "own.proto");
-      await writeFile(
-        file,
-        `syntax = "proto3"; package own; import "google/protobuf/timestamp.proto";
-        message Item { message Part { int64 size = 1; } enum Kind { A = 0; B = 1; } Part part = 1; map<string, Part> parts = 2; Kind kind = 3; google.protobuf.Timestamp at = 4; }
-        service Items { rpc Get(Item) returns (Item); }`,
-      );
-      const own = await start(PLAN, file);
-      try {
-        const item = { part: { size: 3 }, parts: { x: { size: 4 } }, kind: "B", at: "2026-01-31T12:00:00Z" };
-        const { code, err, responses } = await call(own.port, "own.Items/Get", { message: item });
-        assert.equal(code, 0, err);
-        assert.deepEqual(responses, [item]);
-      } finally {
-        await own.stop();
-      }
-    });
+    const folder = makeFolder();
+    const text = `syntax = "proto3"; package own; import "google/protobuf/timestamp.proto";
+      message Item { message Part { int64 size = 1; } enum Kind { A = 0; B = 1; } Part part = 1; map<string, Part> parts = 2; Kind kind = 3; google.protobuf.Timestamp at = 4; }
+      service Items { rpc Get(Item) returns (Item); }`;
+    const file = writeIn(folder, "own.proto", text);
+    const own = await start(PLAN, file);
+    try {
+      const item = { part: { size: 3 }, parts: { x: { size: 4 } }, kind: "B", at: "2026-01-31T12:00:00Z" };
+      const { code, err, responses } = await call(own.port, "own.Items/Get", { message: item });
+      assert.equal(code, 0, err);
+      assert.deepEqual(responses, [item]);
+    } finally {
+      await own.stop();
+    }
   });
 
   for (const version of ["v1", "v1alpha"])

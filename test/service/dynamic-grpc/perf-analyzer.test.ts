@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { QUICK_WINDOWS, readProfile, runCommand } from "../../cli/perf-analyzer/run-command.ts";
 import { rampartCommand, startProcess } from "../../cli/rampart-process.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { demoProto, startGoDynamic, startPythonDynamic } from "../../servers/dynamic.ts";
 import { startStub } from "../../servers/stub.ts";
 import { untilEnded } from "../../servers/until-ended.ts";
@@ -19,11 +20,9 @@ const SERVERS = { "grpc-go with reflection v1": go, "Python's grpcio with reflec
 const SERVICE = "demo.v1.Text";
 
 async function withInputs(entries: readonly object[], use: (file: string, folder: string) => Promise<void>) {
-  await withFolder(async (folder) => {
-    const file = join(folder, "inputs.json");
-    await writeFile(file, JSON.stringify({ data: entries }));
-    await use(file, folder);
-  });
+  const folder = makeFolder();
+  const file = writeIn(folder, "inputs.json", JSON.stringify({ data: entries }));
+  await use(file, folder);
 }
 
 const to = (port: number, method: string, file: string, ...more: readonly string[]): string[] => [
@@ -150,24 +149,23 @@ describe("a message generator", () => {
   });
 
   test("is ended by Ctrl-C, and so is what it started", LIMIT, async () => {
-    await withFolder(async (folder) => {
-      const file = join(folder, "inputs.json");
-      const pids = join(folder, "pids");
-      await writeFile(
-        file,
-        JSON.stringify({
-          data: [{ message_generator: `sleep 600 & echo $$ $! > ${pids}.part; mv ${pids}.part ${pids}; wait` }],
-        }),
-      );
-      const args = to(go.port, `${SERVICE}/Echo`, file);
-      const running = startProcess([...rampartCommand(), "perf_analyzer", ...args]);
-      const started = await untilWritten(pids);
-      running.interrupt();
-      const { code, err } = await running.result;
-      assert.equal(code, 99);
-      assert.match(err, /^error: interrupted before /m);
-      for (const pid of started.trim().split(" ")) await untilEnded(Number(pid));
-    });
+    const folder = makeFolder();
+    const file = join(folder, "inputs.json");
+    const pids = join(folder, "pids");
+    await writeFile(
+      file,
+      JSON.stringify({
+        data: [{ message_generator: `sleep 600 & echo $$ $! > ${pids}.part; mv ${pids}.part ${pids}; wait` }],
+      }),
+    );
+    const args = to(go.port, `${SERVICE}/Echo`, file);
+    const running = startProcess([...rampartCommand(), "perf_analyzer", ...args]);
+    const started = await untilWritten(pids);
+    running.interrupt();
+    const { code, err } = await running.result;
+    assert.equal(code, 99);
+    assert.match(err, /^error: interrupted before /m);
+    for (const pid of started.trim().split(" ")) await untilEnded(Number(pid));
   });
 });
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { UserError } from "../../../src/plan/problem.ts";
@@ -11,6 +10,7 @@ import { random } from "../../../src/scenario/inputs.ts";
 import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { type GrpcOptions, grpc } from "../../../src/scenario/targets/grpc.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { demoProto, startGoDynamic } from "../../servers/dynamic.ts";
 
 /** `grpc(…)`: the messages of a scenario reach the server, and its expressions read the responses. */
@@ -123,17 +123,13 @@ describe("grpc(…) takes perf_analyzer's inputs", () => {
   const address = `127.0.0.1:${server.port}`;
 
   test("of a JSON file in the scenario's folder", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "rampart-dynamic-grpc-"));
-    try {
-      const data = [{ messages: [{ text: "a" }, { text: "b" }] }, { message: {} }];
-      await writeFile(join(folder, "in.json"), JSON.stringify({ data }));
-      const target = grpc(address, { method: `${TEXT}/Collect`, file: "in.json" });
-      const { completedCount, counter, example } = await runPlan(planFor(target, {}, folder));
-      assert.equal(completedCount, 12, example);
-      assert.deepEqual(counter, { calls: 12, received: 18, sent: 12, cancelled: 0 });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const folder = makeFolder();
+    const data = [{ messages: [{ text: "a" }, { text: "b" }] }, { message: {} }];
+    await writeFile(join(folder, "in.json"), JSON.stringify({ data }));
+    const target = grpc(address, { method: `${TEXT}/Collect`, file: "in.json" });
+    const { completedCount, counter, example } = await runPlan(planFor(target, {}, folder));
+    assert.equal(completedCount, 12, example);
+    assert.deepEqual(counter, { calls: 12, received: 18, sent: 12, cancelled: 0 });
   });
 
   test("of a message generator", async () => {

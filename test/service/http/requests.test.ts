@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import type { RequestBody } from "../../../src/inputs/request-bodies.ts";
 import { fileBody, type HttpOptions, multipart } from "../../../src/scenario/targets/http.ts";
 import { HTTP_METHODS } from "../../../src/transport/request.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { type AnsweringServer, type ReceivedRequest, startAnsweringServer } from "../../servers/answering-server.ts";
 import { runHttp } from "./run-http.ts";
 
@@ -15,19 +15,15 @@ import { runHttp } from "./run-http.ts";
 
 const BYTES = Uint8Array.from({ length: 1000 }, (_, index) => (index * 7) % 256);
 let server: AnsweringServer;
-let folder: string;
+const folder = makeFolder();
 
 before(async () => {
   server = await startAnsweringServer((response) => response.end("ok"));
-  folder = await mkdtemp(join(tmpdir(), "rampart-http-"));
   await writeFile(join(folder, "image.png"), BYTES);
   await writeFile(join(folder, "body.json"), '{ "a": 1.0 }\n');
 });
 
-after(async () => {
-  server.close();
-  await rm(folder, { recursive: true });
-});
+after(() => server.close());
 
 /** Sends four requests and returns what the server got. */
 async function sent(options: HttpOptions, client: "own" | "undici" = "own"): Promise<readonly ReceivedRequest[]> {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -9,6 +8,7 @@ import { REPORTED_PERCENTILES } from "../../../src/measure/intervals/percentile-
 import { withoutCalls } from "../../../src/plan/functions.ts";
 import { errorRate, extracted, throughput } from "../../../src/scenario/assertions.ts";
 import type { HttpOptions } from "../../../src/scenario/targets/http.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { assertRefused } from "../../plan/refused.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type Nginx, startNginx } from "../../servers/nginx.ts";
@@ -144,7 +144,7 @@ test("a response that the request wants compressed is a success, unless somethin
 test("extracted values are in the report, in the records, and in assertions", async () => {
   answer = (response, index) => json(response, { usage: { total: index + 1 }, label: index % 4 === 0 ? "cat" : "dog" });
   const other = await startAnsweringServer((response, index) => answer(response, index));
-  const folder = await mkdtemp(join(tmpdir(), "rampart-http-"));
+  const folder = makeFolder();
   const [records, report] = [join(folder, "records.json"), join(folder, "report.json")];
   try {
     const run = await runHttp(other.url, {
@@ -206,7 +206,6 @@ test("extracted values are in the report, in the records, and in assertions", as
     );
   } finally {
     other.close();
-    await rm(folder, { recursive: true });
   }
 });
 

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { runCommandLine } from "../../../src/cli/commands.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -16,7 +15,7 @@ const NUMBERS =
 
 /** The different bodies that a server receives of a command line. @param args given the server's address without a scheme and a folder */
 async function bodiesOf(args: (address: string, folder: string) => readonly string[]): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-numbers-"));
+  const folder = makeFolder();
   const server = await startAnsweringServer((response) => {
     response.writeHead(200, { "Content-Type": "application/json" });
     response.end('{"object":"chat.completion","choices":[{"message":{"role":"assistant","content":"the"}}]}');
@@ -32,7 +31,6 @@ async function bodiesOf(args: (address: string, folder: string) => readonly stri
     return [...new Set(server.received.filter(({ method }) => method === "POST").map(({ text }) => text))];
   } finally {
     server.close();
-    await rm(folder, { recursive: true });
   }
 }
 
@@ -48,8 +46,7 @@ describe("numbers of payloads are sent as written", () => {
   ] as const) {
     test(`perf_analyzer's openai kind, ${name}`, LIMIT, async () => {
       const bodies = await bodiesOf((address, folder) => {
-        const file = join(folder, name);
-        writeFileSync(file, text);
+        const file = writeIn(folder, name, text);
         const kind = ["--service-kind", "openai", "--endpoint", "v1/chat/completions", "--async"];
         return ["perf_analyzer", "-m", "m", "-u", address, ...kind, "--input-data", file, "--request-count", "2"];
       });
@@ -59,8 +56,7 @@ describe("numbers of payloads are sent as written", () => {
 
   test("genai-perf, from a payload file", LIMIT, async () => {
     const bodies = await bodiesOf((address, folder) => {
-      const file = join(folder, "trace.jsonl");
-      writeFileSync(file, `{"timestamp":0.0,"text_input":"one 1.0",${NUMBERS}}\n`);
+      const file = writeIn(folder, "trace.jsonl", `{"timestamp":0.0,"text_input":"one 1.0",${NUMBERS}}\n`);
       return genai(address, folder, "--fixed-schedule", "--input-file", `payload:${file}`, "--request-count", "1");
     });
     assert.deepEqual(bodies, [`{"model":"tiny","messages":[{"role":"user","content":"one 1.0"}],${NUMBERS}}`]);

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { NOT_JSON, SENT_ERROR } from "../../../src/service/response-faults.ts";
-import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { QUICK_WINDOWS, readProfile, runCommand } from "../../cli/perf-analyzer/run-command.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
+import { listen } from "../../servers/listen.ts";
 
 /** `--service-kind openai`: payloads to a server of OpenAI's API, with perf_analyzer's text and files. */
 
@@ -53,8 +54,7 @@ const recorder = createServer((request, response) => {
         .end(path.endsWith("v1/talks") ? talk : '{"choices":[]}');
   });
 });
-await new Promise<void>((resolve) => recorder.listen(0, "127.0.0.1", resolve));
-const recorderUrl = `127.0.0.1:${(recorder.address() as AddressInfo).port}`;
+const recorderUrl = `127.0.0.1:${await listen(recorder)}`;
 after(async () => {
   recorder.closeAllConnections();
   recorder.close();
@@ -66,11 +66,9 @@ const chat = (content: string, rest: object = {}): object => ({
 });
 
 async function withInputs(entries: readonly object[], use: (file: string, folder: string) => Promise<void>) {
-  await withFolder(async (folder) => {
-    const file = join(folder, "inputs.json");
-    await writeFile(file, JSON.stringify({ data: entries }));
-    await use(file, folder);
-  });
+  const folder = makeFolder();
+  const file = writeIn(folder, "inputs.json", JSON.stringify({ data: entries }));
+  await use(file, folder);
 }
 
 const openAi = (url: string, file: string, endpoint = "v1/chat/completions"): string[] => [
@@ -99,8 +97,7 @@ test("--service-kind openai posts the payloads of --input-data to --endpoint, on
 
 test("several files of payloads are sent as if they were one", async () => {
   await withInputs([chat("a")], async (file, folder) => {
-    const more = join(folder, "more.jsonl");
-    await writeFile(more, '{"n":1}\n{"n":2}\n');
+    const more = writeIn(folder, "more.jsonl", '{"n":1}\n{"n":2}\n');
     received.length = 0;
     const flags = ["--input-data", more, "--async", "--request-count", "4"];
     const { code, out, err } = await runCommand([...openAi(recorderUrl, file), ...flags]);

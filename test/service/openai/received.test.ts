@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -13,8 +13,8 @@ import { trace } from "../../../src/scenario/loads/schedules.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { openai } from "../../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
-import { makeFolder } from "../../e2e/command.ts";
 import { loadTinyTokenizer } from "../../inputs/tiny-tokenizer.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { valuesOf } from "../../measure/tokens/make-columns.ts";
 import { writeReports } from "../../report/html/make-report.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -62,7 +62,6 @@ async function replay(use: (received: readonly Received[], run: ReturnType<typeo
   } finally {
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { sum } from "../../../src/plan/units.ts";
 import type { ResponseKind } from "../../../src/service/openai/response-kind.ts";
 import { type Response, readResponse, readTensorResponse } from "../../../src/service/openai/response-text.ts";
 
@@ -75,10 +76,7 @@ test("however a stream is torn, its text stays whole and its order kept", () => 
       const reads = ends.map((end, i) => stream.slice(i === 0 ? 0 : ends[i - 1], end));
       const answer = readResponse("chat", reads);
       assert.equal(answer.output.map(({ text }) => text).join(""), " the é😀 king");
-      assert.equal(
-        answer.output.reduce((sum, { events }) => sum + events, 0),
-        3,
-      );
+      assert.equal(sum(answer.output.map(({ events }) => events)), 3);
       assert.equal(answer.finishReason, "stop");
       assert.equal(answer.error, undefined);
     }),

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
@@ -9,6 +8,7 @@ import { ProfileExport } from "../../../src/report/profile-export.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { makeOpenAiTarget, makePlan } from "../../plan/make-plan.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -36,7 +36,7 @@ function targetAt(url: string): OpenAiTargetPlan {
 
 /** Sends two payloads in turn until eight requests are answered. */
 async function run(answer: Answer): Promise<Ran> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-run-payloads-"));
+  const folder = makeFolder();
   const server = await startAnsweringServer(answer);
   const file = join(folder, "inputs.json");
   const profileExportFile = join(folder, "export.json");
@@ -66,7 +66,6 @@ async function run(answer: Answer): Promise<Ran> {
     return { result, requests: about.experiments[0].requests, about, received };
   } finally {
     server.close();
-    await rm(folder, { recursive: true });
   }
 }
 

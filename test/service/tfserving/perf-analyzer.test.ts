@@ -18,7 +18,8 @@ import {
 } from "../../../src/service/protobuf/message.ts";
 import * as messages from "../../../src/service/tfserving/messages.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../../src/service/tfserving/target.ts";
-import { readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { readProfile, runCommand } from "../../cli/perf-analyzer/run-command.ts";
+import { makeFolder } from "../../make-folder.ts";
 
 /** `--service-kind tfserving`: what the flags mean, and what is refused, against `rampart mock --tfserving`. */
 
@@ -43,16 +44,15 @@ function planOf(args: readonly string[]): { plan: Plan; warnings: readonly strin
 
 describe("the mock's model", () => {
   test("is measured with whole shapes, and its values are exported", async () => {
-    await withFolder(async (folder) => {
-      const file = join(folder, "export.json");
-      const flags = [...SHAPES, "--input-data", "zero", "--request-count", "3", "--profile-export-file", file];
-      const { code, out, err } = await runCommand([...GIVEN, ...flags]);
-      assert.equal(code, 0, err);
-      assert.match(out, /^ {2}Service Kind: TENSORFLOW_SERVING$/m);
-      assert.doesNotMatch(out, /Batch size/);
-      const [request] = (await readProfile(file)).experiments[0]?.requests ?? [];
-      assert.deepEqual(Object.keys(request?.response_outputs[0] ?? {}), ["OUTPUT0", "OUTPUT1", "PADDING"]);
-    });
+    const folder = makeFolder();
+    const file = join(folder, "export.json");
+    const flags = [...SHAPES, "--input-data", "zero", "--request-count", "3", "--profile-export-file", file];
+    const { code, out, err } = await runCommand([...GIVEN, ...flags]);
+    assert.equal(code, 0, err);
+    assert.match(out, /^ {2}Service Kind: TENSORFLOW_SERVING$/m);
+    assert.doesNotMatch(out, /Batch size/);
+    const [request] = (await readProfile(file)).experiments[0]?.requests ?? [];
+    assert.deepEqual(Object.keys(request?.response_outputs[0] ?? {}), ["OUTPUT0", "OUTPUT1", "PADDING"]);
   });
 
   test("is measured in batches without shapes", async () => {

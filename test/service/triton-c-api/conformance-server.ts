@@ -1,9 +1,9 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Fault, type RowServer, type ServerSettings, SLOW_MS, Traffic } from "../../conformance/row.ts";
+import { makeFolder } from "../../make-folder.ts";
 
 /**
  * For rows whose server the run starts in a process of its own: a model repository, and what its model does. The model asks this process
@@ -56,7 +56,6 @@ export function modelRepositories(isDecoupled: boolean): (settings: ServerSettin
       stop: async () => {
         for (const connection of connections) connection.destroy();
         await new Promise((resolve) => server.close(resolve));
-        rmSync(folder, { recursive: true, force: true });
       },
     };
   };
@@ -84,7 +83,7 @@ async function decide(
 
 /** Writes a repository with one model, of one input of four FP32 and one output. Returns its folder. */
 function writeRepository(control: string, isSequence: boolean, isDecoupled: boolean): string {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-models-"));
+  const folder = makeFolder();
   mkdirSync(join(folder, MODEL, "1"), { recursive: true });
   copyFileSync(join(import.meta.dirname, "controlled-model.py"), join(folder, MODEL, "1", "model.py"));
   const lines = [

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { word } from "../../../src/plan/messages.ts";
 import { checkInstallation, findLibrary, libraryFolders } from "../../../src/service/triton-c-api/find-library.ts";
 import {
@@ -12,13 +11,10 @@ import {
 } from "../../../src/service/triton-c-api/shared-memory-files.ts";
 import { PythonFolders, startTritonProcess } from "../../../src/service/triton-c-api/start-process.ts";
 import type { TritonInProcessTargetPlan } from "../../../src/service/triton-c-api/target.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { LIMIT } from "../../time-limit.ts";
 
-let folder: string;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-triton-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 describe("the library is found", () => {
   const cases = [
@@ -77,20 +73,16 @@ test("the process finds the libraries that lie beside Triton's", LIMIT, async ()
 });
 
 test("only the empty folders that appear while models are loaded are removed", () => {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-python-"));
+  const folder = makeFolder();
   const make = (name: string): void => mkdirSync(join(folder, name));
-  try {
-    make("python_env_before");
-    const folders = new PythonFolders(folder);
-    for (const name of ["python_env_own", "python_env_full", "other"]) make(name);
-    writeFileSync(join(folder, "python_env_full", "x"), "");
-    folders.note();
-    make("python_env_later");
-    folders.remove();
-    assert.deepEqual(readdirSync(folder).sort(), ["other", "python_env_before", "python_env_full", "python_env_later"]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  make("python_env_before");
+  const folders = new PythonFolders(folder);
+  for (const name of ["python_env_own", "python_env_full", "other"]) make(name);
+  writeFileSync(join(folder, "python_env_full", "x"), "");
+  folders.note();
+  make("python_env_later");
+  folders.remove();
+  assert.deepEqual(readdirSync(folder).sort(), ["other", "python_env_before", "python_env_full", "python_env_later"]);
 });
 
 const skip = !existsSync("/dev/shm");

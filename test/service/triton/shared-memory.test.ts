@@ -14,13 +14,8 @@ import {
 import { join } from "node:path";
 import { test } from "node:test";
 import { runtimeName } from "../../../src/runtime/runtime.ts";
-import {
-  QUICK_WINDOWS,
-  readProfile,
-  runCommand,
-  startCommand,
-  withFolder,
-} from "../../cli/perf-analyzer/run-command.ts";
+import { QUICK_WINDOWS, readProfile, runCommand, startCommand } from "../../cli/perf-analyzer/run-command.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { type KserveOptions, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 
@@ -146,26 +141,25 @@ for (const load of [
       addInMemory(request);
       await takeMs((request.index % 3) * 4);
     };
-    await withFolder(async (folder) => {
-      const file = join(folder, "sums.json");
-      writeSums(file, names);
-      await withServer(adder(names, { onInfer }), async (server) => {
-        const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
-        const { code, err } = await runCommand([...args, "--request-count", "200", ...load]);
-        assert.equal(code, 0, err);
-        assert.equal(server.infers.length, 200);
-        assert.ok(server.maxOutstanding > 1);
-        const offsets = new Set(server.infers.map(({ json }) => json.outputs?.[0]?.parameters?.shared_memory_offset));
-        assert.ok(offsets.size > 1, "each request outstanding has a place of its own");
-      });
-      writeSums(file, names, 1);
-      await withServer(adder(names, { onInfer }), async (server) => {
-        const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
-        const { code, err } = await runCommand([...args, "--request-count", "200", ...load]);
-        assert.equal(code, 99);
-        assert.match(err, /: SUM-\S+ differs at byte 0/);
-        assert.equal(server.regions.size, 0);
-      });
+    const folder = makeFolder();
+    const file = join(folder, "sums.json");
+    writeSums(file, names);
+    await withServer(adder(names, { onInfer }), async (server) => {
+      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
+      const { code, err } = await runCommand([...args, "--request-count", "200", ...load]);
+      assert.equal(code, 0, err);
+      assert.equal(server.infers.length, 200);
+      assert.ok(server.maxOutstanding > 1);
+      const offsets = new Set(server.infers.map(({ json }) => json.outputs?.[0]?.parameters?.shared_memory_offset));
+      assert.ok(offsets.size > 1, "each request outstanding has a place of its own");
+    });
+    writeSums(file, names, 1);
+    await withServer(adder(names, { onInfer }), async (server) => {
+      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
+      const { code, err } = await runCommand([...args, "--request-count", "200", ...load]);
+      assert.equal(code, 99);
+      assert.match(err, /: SUM-\S+ differs at byte 0/);
+      assert.equal(server.regions.size, 0);
     });
     assert.deepEqual(leftovers(names), []);
   });
@@ -173,18 +167,17 @@ for (const load of [
 
 test("more requests outstanding than there are places for outputs end the run", LIMIT, async () => {
   const names = namesFor("many");
-  await withFolder(async (folder) => {
-    const file = join(folder, "sums.json");
-    writeSums(file, names);
-    await withServer(adder(names), async (server) => {
-      server.hold();
-      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
-      const { code, err } = await runCommand([...args, "--async", "--request-rate-range", "1000"]);
-      assert.equal(code, 99);
-      assert.match(err, /^error: more than 256 requests are in flight, and each needs its own place for outputs/m);
-      assert.equal(server.maxOutstanding, 256);
-      server.release();
-    });
+  const folder = makeFolder();
+  const file = join(folder, "sums.json");
+  writeSums(file, names);
+  await withServer(adder(names), async (server) => {
+    server.hold();
+    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
+    const { code, err } = await runCommand([...args, "--async", "--request-rate-range", "1000"]);
+    assert.equal(code, 99);
+    assert.match(err, /^error: more than 256 requests are in flight, and each needs its own place for outputs/m);
+    assert.equal(server.maxOutstanding, 256);
+    server.release();
   });
   assert.deepEqual(leftovers(names), []);
 });
@@ -193,23 +186,22 @@ test("outputs of type BYTES are read from shared memory as long as they are", LI
   const names = namesFor("bytes");
   const element = Buffer.from("\u0003\0\0\0sum");
   const onInfer = ({ json }: SeenInfer): undefined => writeOutput(json, element);
-  await withFolder(async (folder) => {
-    const file = join(folder, "data.json");
-    const outputs = [{ name: names.SUM, datatype: "BYTES", dims: [1] }];
-    for (const [expected, code] of [
-      ["sum", 0],
-      ["sums", 99],
-    ] as const) {
-      const data = [{ [names.A]: new Array<number>(16).fill(1), [names.B]: new Array<number>(16).fill(1) }];
-      writeFileSync(file, JSON.stringify({ data, validation_data: [{ [names.SUM]: [expected] }] }));
-      await withServer(adder(names, { outputs, onInfer }), async (server) => {
-        const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
-        const result = await runCommand([...args, "--request-count", "8", "--concurrency-range", "2"]);
-        assert.equal(result.code, code, result.err);
-        if (code === 99) assert.match(result.err, /: SUM-\S+ has 7 bytes, expected 8/);
-      });
-    }
-  });
+  const folder = makeFolder();
+  const file = join(folder, "data.json");
+  const outputs = [{ name: names.SUM, datatype: "BYTES", dims: [1] }];
+  for (const [expected, code] of [
+    ["sum", 0],
+    ["sums", 99],
+  ] as const) {
+    const data = [{ [names.A]: new Array<number>(16).fill(1), [names.B]: new Array<number>(16).fill(1) }];
+    writeFileSync(file, JSON.stringify({ data, validation_data: [{ [names.SUM]: [expected] }] }));
+    await withServer(adder(names, { outputs, onInfer }), async (server) => {
+      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
+      const result = await runCommand([...args, "--request-count", "8", "--concurrency-range", "2"]);
+      assert.equal(result.code, code, result.err);
+      if (code === 99) assert.match(result.err, /: SUM-\S+ has 7 bytes, expected 8/);
+    });
+  }
 });
 
 test("--output-shared-memory-size is the memory for one item of an output whose size varies", LIMIT, async () => {
@@ -264,20 +256,19 @@ test("invalid values are rejected in perf_analyzer's words", LIMIT, async () => 
 
 test("the profile export of a run with shared memory has empty tensors, like perf_analyzer's", LIMIT, async () => {
   const names = namesFor("export");
-  await withFolder(async (folder) => {
-    const file = join(folder, "export.json");
-    await withServer(adder(names), async (server) => {
-      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--request-count", "3"];
-      const { code, err } = await runCommand([...args, "--profile-export-file", file]);
-      assert.equal(code, 0, err);
-    });
-    const [experiment] = readProfile(file).experiments;
-    assert.equal(experiment?.requests.length, 3);
-    for (const { request_inputs, response_outputs } of experiment?.requests ?? []) {
-      assert.deepEqual(request_inputs, { [names.A]: "", [names.B]: "" });
-      assert.deepEqual(response_outputs, [{ [names.SUM]: "" }]);
-    }
+  const folder = makeFolder();
+  const file = join(folder, "export.json");
+  await withServer(adder(names), async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--request-count", "3"];
+    const { code, err } = await runCommand([...args, "--profile-export-file", file]);
+    assert.equal(code, 0, err);
   });
+  const [experiment] = readProfile(file).experiments;
+  assert.equal(experiment?.requests.length, 3);
+  for (const { request_inputs, response_outputs } of experiment?.requests ?? []) {
+    assert.deepEqual(request_inputs, { [names.A]: "", [names.B]: "" });
+    assert.deepEqual(response_outputs, [{ [names.SUM]: "" }]);
+  }
 });
 
 test("regions of others are left alone: names that are taken are avoided", LIMIT, async () => {
@@ -375,19 +366,17 @@ test("an optional input without data has no region", LIMIT, async () => {
     { name: names.A, ...INT32_16 },
     { name: names.B, ...INT32_16, isOptional: true },
   ];
-  await withFolder(async (folder) => {
-    const file = join(folder, "data.json");
-    writeFileSync(file, JSON.stringify({ data: [{ [names.A]: new Array<number>(16).fill(1) }] }));
-    await withServer(adder(names, { inputs, onInfer: () => undefined }), async (server) => {
-      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
-      const { code, err } = await runCommand([...args, "--request-count", "2"]);
-      assert.equal(code, 0, err);
-      assert.deepEqual(
-        server.seenRegions.map(({ name }) => name),
-        [names.SUM, `${names.A}_0_0`],
-      );
-      assert.equal(server.infers[0]?.json.inputs.length, 1);
-    });
+  const folder = makeFolder();
+  const file = writeIn(folder, "data.json", JSON.stringify({ data: [{ [names.A]: new Array<number>(16).fill(1) }] }));
+  await withServer(adder(names, { inputs, onInfer: () => undefined }), async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
+    const { code, err } = await runCommand([...args, "--request-count", "2"]);
+    assert.equal(code, 0, err);
+    assert.deepEqual(
+      server.seenRegions.map(({ name }) => name),
+      [names.SUM, `${names.A}_0_0`],
+    );
+    assert.equal(server.infers[0]?.json.inputs.length, 1);
   });
 });
 

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { installConformance } from "../../servers/conformance.ts";
 import { LIMIT } from "../../time-limit.ts";
 
@@ -79,22 +77,17 @@ for (const { name, features, cases, failing, flaky } of CLIENTS) {
     LIMIT,
     async () => {
       const runner = process.env["RAMPART_TEST_CONFORMANCE"] ?? (await installConformance());
-      const folder = await mkdtemp(join(tmpdir(), "rampart-conformance-"));
-      try {
-        const configuration = join(folder, "features.yaml");
-        await writeFile(configuration, features);
-        const known = [
-          ...failing.flatMap((pattern) => ["--known-failing", pattern]),
-          ...flaky.flatMap((pattern) => ["--known-flaky", pattern]),
-        ];
-        const mode = ["--mode", "client", "--bind", "127.0.0.1", "--conf", configuration, ...known];
-        const { code, output } = await run(runner, [...mode, "--", ...thisRuntime(), CLIENT, name]);
-        const failed = output.match(/^FAILED: .*(?:\n\t.*)*/gm)?.join("\n") ?? "";
-        assert.equal(code, 0, `${failed}\n${output.slice(-2000)}`);
-        assert.match(output, new RegExp(`^Total cases: ${cases}$`, "m"));
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      const folder = makeFolder();
+      const configuration = writeIn(folder, "features.yaml", features);
+      const known = [
+        ...failing.flatMap((pattern) => ["--known-failing", pattern]),
+        ...flaky.flatMap((pattern) => ["--known-flaky", pattern]),
+      ];
+      const mode = ["--mode", "client", "--bind", "127.0.0.1", "--conf", configuration, ...known];
+      const { code, output } = await run(runner, [...mode, "--", ...thisRuntime(), CLIENT, name]);
+      const failed = output.match(/^FAILED: .*(?:\n\t.*)*/gm)?.join("\n") ?? "";
+      assert.equal(code, 0, `${failed}\n${output.slice(-2000)}`);
+      assert.match(output, new RegExp(`^Total cases: ${cases}$`, "m"));
     },
   );
 }

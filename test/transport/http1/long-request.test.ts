@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
+import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { Driver } from "../drive.ts";
 
@@ -19,9 +18,7 @@ test("a long request is sent when the server has taken it, not when it is queued
     // Reads nothing for a time, then everything.
     setTimeout(() => request.resume().on("end", () => response.end("ok")), PAUSE_MS);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const authority = `127.0.0.1:${port}`;
   const endpoint = { host: "127.0.0.1", port, authority, pathPrefix: "", headers: [] };
   const driver = new Driver((options) => new Http1Client(endpoint, options), { stallTimeoutNs: 30e9 });

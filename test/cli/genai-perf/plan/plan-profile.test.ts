@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { planRun } from "../../../../src/cli/genai-perf/plan/plan-profile.ts";
 import { UserError, wordProblem } from "../../../../src/plan/problem.ts";
+import { makeFolder, writeIn } from "../../../make-folder.ts";
 import { readGood } from "../read.ts";
 
 /** No output of a profile replaces a file that it reads, or another output. */
 
-const folder = mkdtempSync(join(tmpdir(), "rampart-genai-outputs-"));
-after(() => rmSync(folder, { recursive: true }));
-const FILE = join(folder, "file");
-writeFileSync(FILE, "1\n");
+const folder = makeFolder();
+const FILE = writeIn(folder, "file", "1\n");
 
 const TEMPLATE = ["--endpoint-type", "template", "--endpoint", "x", "--extra-inputs", `payload_template:${FILE}`];
 const CHAT = ["--endpoint-type", "chat"];

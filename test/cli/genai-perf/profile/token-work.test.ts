@@ -1,7 +1,6 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type ProfilePlan, toProfilePlan } from "../../../../src/cli/genai-perf/plan/to-plan.ts";
@@ -13,6 +12,7 @@ import {
 } from "../../../../src/cli/genai-perf/profile/token-work.ts";
 import { toWriteTask } from "../../../../src/cli/genai-perf/profile/write-inputs.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
+import { makeFolder, writeIn } from "../../../make-folder.ts";
 import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
 import { LIMIT } from "../../../time-limit.ts";
 import { TINY } from "../../../tokenize/tiny.ts";
@@ -39,15 +39,6 @@ const writeAll = (work: TokenWork, planIn: PlanIn, folder: string) => {
   return work.write(task);
 };
 
-async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "rampart-token-work-"));
-  try {
-    return await body(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
 async function withWork<T>(work: TokenWork, body: (work: TokenWork) => Promise<T>): Promise<T> {
   try {
     return await body(work);
@@ -73,30 +64,29 @@ function event(content: string): Uint8Array {
 
 /** The outcome of all the work, files included. */
 async function doAll(work: TokenWork, planIn: PlanIn): Promise<object> {
-  return inFolder(async (folder) => {
-    const { path, ...written } = await writeAll(work, planIn, folder);
-    begin(work, planIn, folder);
-    const { responses } = work.link;
-    responses.addPrompt(
-      0,
-      encoder.encode('{"model": "m", "messages": [{"role": "user", "content": "the"}]}'),
-      "a session",
-    );
-    const bodies = [event("the"), event(" end"), encoder.encode("data: [DONE]\n\n")];
-    for (const sendNs of [1000, 2000])
-      responses.addResponse({ step: 0, sequenceId: 0, sendNs, offsetsNs: [10, 20, 30], bodies });
-    work.link.cut(SPAN);
-    const { tokenRows: columns } = await work.link.mergeLevel(1);
-    await work.link.finish();
-    const records = await readFile(join(folder, "records.jsonl"), "utf8");
-    return {
-      inputs: await readFile(path, "utf8"),
-      written,
-      rows: columns?.rows(),
-      // When the process began is another moment each time.
-      records: records.replace(/"request_start_(ns|time)":("[^"]*"|\d+)|"request_(ack|end)_ns":\d+/g, ""),
-    };
-  });
+  const folder = makeFolder();
+  const { path, ...written } = await writeAll(work, planIn, folder);
+  begin(work, planIn, folder);
+  const { responses } = work.link;
+  responses.addPrompt(
+    0,
+    encoder.encode('{"model": "m", "messages": [{"role": "user", "content": "the"}]}'),
+    "a session",
+  );
+  const bodies = [event("the"), event(" end"), encoder.encode("data: [DONE]\n\n")];
+  for (const sendNs of [1000, 2000])
+    responses.addResponse({ step: 0, sequenceId: 0, sendNs, offsetsNs: [10, 20, 30], bodies });
+  work.link.cut(SPAN);
+  const { tokenRows: columns } = await work.link.mergeLevel(1);
+  await work.link.finish();
+  const records = await readFile(join(folder, "records.jsonl"), "utf8");
+  return {
+    inputs: await readFile(path, "utf8"),
+    written,
+    rows: columns?.rows(),
+    // When the process began is another moment each time.
+    records: records.replace(/"request_start_(ns|time)":("[^"]*"|\d+)|"request_(ack|end)_ns":\d+/g, ""),
+  };
 }
 
 test("a thread makes the same requests and measures the same numbers as this one", LIMIT, async () => {
@@ -124,38 +114,36 @@ test("tokens of bodies that a template made are known to the thread that made th
   const template = '{"ask": {{ text|tojson }}}';
   const args = ["profile", "-m", "tiny", "--endpoint-type", "template", "--endpoint", "ask", "--tokenizer", TINY];
   const planIn = plan(...args, "--isl", "20", "--extra-inputs", `payload_template:${template}`);
-  await inFolder((folder) =>
-    withThread(planIn, async (work) => {
-      const { path } = await writeAll(work, planIn, folder);
-      const { data } = JSON.parse(await readFile(path, "utf8"));
-      begin(work, planIn, folder);
-      work.link.responses.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
-      const bodies = [encoder.encode('{"text": "the"}')];
-      work.link.responses.addResponse({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], bodies });
-      work.link.cut(SPAN);
-      const { tokens } = await work.link.mergeLevel(1);
-      assert.deepEqual(tokens.metrics.inputTokens?.values, [20]);
-    }),
-  );
+  const folder = makeFolder();
+  await withThread(planIn, async (work) => {
+    const { path } = await writeAll(work, planIn, folder);
+    const { data } = JSON.parse(await readFile(path, "utf8"));
+    begin(work, planIn, folder);
+    work.link.responses.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
+    const bodies = [encoder.encode('{"text": "the"}')];
+    work.link.responses.addResponse({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], bodies });
+    work.link.cut(SPAN);
+    const { tokens } = await work.link.mergeLevel(1);
+    assert.deepEqual(tokens.metrics.inputTokens?.values, [20]);
+  });
 });
 
 test("this thread is not blocked while the other works", LIMIT, async () => {
   const planIn = plan(...CHAT, "--isl", "2000", "--num-dataset-entries", "200");
-  await inFolder((folder) =>
-    withThread(planIn, async (work) => {
-      let turns = 0;
-      let isDone = false;
-      const writing = writeAll(work, planIn, folder).finally(() => {
-        isDone = true;
-      });
-      while (!isDone) {
-        turns++;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      assert.equal((await writing).entryCount, 200);
-      assert.ok(turns > 50, `${turns} turns`);
-    }),
-  );
+  const folder = makeFolder();
+  await withThread(planIn, async (work) => {
+    let turns = 0;
+    let isDone = false;
+    const writing = writeAll(work, planIn, folder).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      turns++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal((await writing).entryCount, 200);
+    assert.ok(turns > 50, `${turns} turns`);
+  });
 });
 
 test("errors are those of the work without a thread, and the thread works on", LIMIT, async () => {
@@ -165,35 +153,32 @@ test("errors are those of the work without a thread, and the thread works on", L
   assert.ok(own instanceof UserError && sent instanceof UserError);
   assert.deepEqual(sent.problems, own.problems);
   const planIn = plan(...CHAT);
-  await inFolder((folder) =>
-    withThread(planIn, async (work) => {
-      const file = join(folder, "file");
-      await writeFile(file, "");
-      await assert.rejects(writeAll(work, planIn, join(file, "in")), (error) => {
-        assert.ok(error instanceof RunError);
-        assert.deepEqual([error.code, error.hint], ["output", "Give another folder with --artifact-dir."]);
-        return true;
-      });
-      begin(work, planIn, join(folder, "absent"));
-      work.link.cut(SPAN);
-      assert.equal((await work.link.mergeLevel(1)).tokens.count, 0);
-      await assert.rejects(work.link.finish(), /records\.jsonl cannot be written/);
-      assert.equal((await writeAll(work, planIn, folder)).entryCount, 100);
-    }),
-  );
+  const folder = makeFolder();
+  await withThread(planIn, async (work) => {
+    const file = writeIn(folder, "file", "");
+    await assert.rejects(writeAll(work, planIn, join(file, "in")), (error) => {
+      assert.ok(error instanceof RunError);
+      assert.deepEqual([error.code, error.hint], ["output", "Give another folder with --artifact-dir."]);
+      return true;
+    });
+    begin(work, planIn, join(folder, "absent"));
+    work.link.cut(SPAN);
+    assert.equal((await work.link.mergeLevel(1)).tokens.count, 0);
+    await assert.rejects(work.link.finish(), /records\.jsonl cannot be written/);
+    assert.equal((await writeAll(work, planIn, folder)).entryCount, 100);
+  });
 });
 
 test("after closing nothing is done, and pending work is rejected", LIMIT, async () => {
   const planIn = plan(...CHAT, "--isl", "2000", "--num-dataset-entries", "10000");
-  await inFolder(async (folder) => {
-    const work = await startTokenWork(planIn(""), noNote);
-    const pending = writeAll(work, planIn, folder).catch((error: unknown) => error);
-    const merging = work.link.mergeLevel(1).catch((error: unknown) => error);
-    await work.close();
-    assert.ok((await pending) instanceof RunError);
-    assert.ok((await merging) instanceof RunError);
-    await assert.rejects(work.link.finish(), /was closed/);
-  });
+  const folder = makeFolder();
+  const work = await startTokenWork(planIn(""), noNote);
+  const pending = writeAll(work, planIn, folder).catch((error: unknown) => error);
+  const merging = work.link.mergeLevel(1).catch((error: unknown) => error);
+  await work.close();
+  assert.ok((await pending) instanceof RunError);
+  assert.ok((await merging) instanceof RunError);
+  await assert.rejects(work.link.finish(), /was closed/);
 });
 
 test("profiles that follow each other share one thread", LIMIT, async () => {
@@ -212,8 +197,6 @@ for (const [what, start, reason] of FAILING_WORKERS) {
     const work = await startTokenWork(planIn(""), (text) => notes.push(text), start);
     assert.equal(notes.length, 1);
     assert.match(notes[0] as string, reason);
-    await withWork(work, () =>
-      inFolder(async (folder) => assert.equal((await writeAll(work, planIn, folder)).entryCount, 100)),
-    );
+    await withWork(work, async () => assert.equal((await writeAll(work, planIn, makeFolder())).entryCount, 100));
   });
 }

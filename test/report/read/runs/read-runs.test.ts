@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { findMetric } from "../../../../src/measure/metrics/metric-names.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
 import { maskText } from "../../../../src/plan/secrets.ts";
@@ -11,6 +10,7 @@ import { listFacts } from "../../../../src/report/read/runs/foreign-metrics.ts";
 import type { MeasuredRun } from "../../../../src/report/read/runs/measured-run.ts";
 import { readRuns } from "../../../../src/report/read/runs/read-runs.ts";
 import { REPORT_VERSION } from "../../../../src/report/schema/report-schema.ts";
+import { makeFolder, writeIn } from "../../../make-folder.ts";
 import { makeDelta, makeWindow } from "../../../measure/make-window.ts";
 import { makePlan } from "../../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../../make-result.ts";
@@ -18,17 +18,11 @@ import { makeLevel, makeResult } from "../../make-result.ts";
 /** Runs read from reports of Rampart and of other tools. The files of the others are real ones, shortened. */
 
 const FIXTURES = join(import.meta.dirname, "fixtures");
-let folder: string;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-runs-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 const fixture = (name: string): string => join(FIXTURES, name);
 const write = (name: string, text: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
+  return writeIn(folder, name, text);
 };
 const valuesOf = (run: MeasuredRun | undefined, level = 0): Record<string, number> =>
   Object.fromEntries([...(run?.levels[level]?.values ?? [])].map(([name, { value }]) => [name, value]));

@@ -1,16 +1,17 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Plan } from "../../../../src/plan/plan.ts";
 import { RunError } from "../../../../src/plan/problem.ts";
+import { sum } from "../../../../src/plan/units.ts";
 import type { RunObserver } from "../../../../src/result/observer.ts";
 import { startAgent } from "../../../../src/run/fleet/bus/agent.ts";
 import type { SentPiece } from "../../../../src/run/fleet/bus/agent-messages.ts";
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
+import { makeFolder } from "../../../make-folder.ts";
 import type { PlanChange } from "../../../plan/make-plan.ts";
 import { rateLoad } from "../../../plan/make-plan.ts";
 import { startNats } from "../../../servers/nats.ts";
@@ -57,10 +58,7 @@ test(
             hosts.map(({ workerCount }) => workerCount),
             Array(agentCount).fill(workers),
           );
-          assert.equal(
-            hosts.reduce((sum, { completedCount: ofHost }) => sum + ofHost, 0),
-            120,
-          );
+          assert.equal(sum(hosts.map(({ completedCount: ofHost }) => ofHost)), 120);
         });
         assert.deepEqual(
           heard.map(({ ended }) => ended),
@@ -119,35 +117,31 @@ test("a level by time lasts as long as it should, and what is in flight is what 
 });
 
 test("an input file goes to the agents, and is removed after the run", LIMIT, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-files-"));
+  const folder = makeFolder();
   const file = join(folder, "data.json");
   const row = (value: number) => ({ INPUT0: Array(16).fill(value), INPUT1: Array(16).fill(1) });
   writeFileSync(file, JSON.stringify({ data: [row(7), row(8)] }));
   const kept = (): string[] =>
     readdirSync("/dev/shm").filter((name) => name.startsWith(`rampart-agent-${process.pid}-`));
   const before = kept();
-  try {
-    await withAgents(2, () =>
-      withServer({}, async (server) => {
-        // The agents have the conductor's copy, whatever has this path here afterwards.
-        const onInfer = (): undefined => void writeFileSync(file, "not JSON any more");
-        onInfer();
-        writeFileSync(file, JSON.stringify({ data: [row(7), row(8)] }));
-        const inputs: Plan["inputs"] = { kind: "json", files: [file] };
-        const { error, completedCount } = await run(
-          planFor(server.url, { agentCount: 2 }, { inputs, measurement: count(20) }),
-        );
-        assert.deepEqual([error, completedCount, server.successCount], [undefined, 20, 20]);
-      }),
-    );
-    assert.deepEqual(kept(), before);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  await withAgents(2, () =>
+    withServer({}, async (server) => {
+      // The agents have the conductor's copy, whatever has this path here afterwards.
+      const onInfer = (): undefined => void writeFileSync(file, "not JSON any more");
+      onInfer();
+      writeFileSync(file, JSON.stringify({ data: [row(7), row(8)] }));
+      const inputs: Plan["inputs"] = { kind: "json", files: [file] };
+      const { error, completedCount } = await run(
+        planFor(server.url, { agentCount: 2 }, { inputs, measurement: count(20) }),
+      );
+      assert.deepEqual([error, completedCount, server.successCount], [undefined, 20, 20]);
+    }),
+  );
+  assert.deepEqual(kept(), before);
 });
 
 test("a file goes over the bus once, for all agents", LIMIT, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-files-"));
+  const folder = makeFolder();
   const file = join(folder, "data.json");
   const padding = 3_000_000;
   writeFileSync(file, JSON.stringify({ data: [{ INPUT0: Array(16).fill(7), INPUT1: Array(16).fill(1) }] }));
@@ -173,7 +167,6 @@ test("a file goes over the bus once, for all agents", LIMIT, async () => {
     assert.ok(bytes.forOne < padding, JSON.stringify(bytes));
   } finally {
     await watching.close();
-    rmSync(folder, { recursive: true });
   }
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sum } from "../../../../src/plan/units.ts";
 import { LIMIT } from "../../../time-limit.ts";
 import { withServer } from "../../kserve-server.ts";
 import { after5Ms, count, forMs, holdAt, planFor, start, useNats, withAgents } from "./with-agents.ts";
@@ -53,10 +54,7 @@ test("a run that may lose an agent continues with the others, and says what is m
       assert.deepEqual([window.requestCount, window.requestCount + lost.uncountedCount], [800, completedCount]);
       assert.ok(lost.uncountedCount > 0 && lost.fromNs < window.endNs, `${lost.uncountedCount}`);
       const ofAll = hosts.map((host) => host.completedCount);
-      assert.equal(
-        completedCount,
-        ofAll.reduce((sum, count) => sum + count, 0),
-      );
+      assert.equal(completedCount, sum(ofAll));
     }),
   );
 });

@@ -1,7 +1,5 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createAccount, createOperator, createUser, type KeyPair } from "@nats-io/nkeys";
@@ -9,6 +7,7 @@ import type { BusPlan } from "../../../../src/plan/plan.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
+import { makeFolder, writeIn } from "../../../make-folder.ts";
 import { type Nats, type NatsOptions, startNats } from "../../../servers/nats.ts";
 import { type Certificates, makeCertificates } from "../../../servers/tls.ts";
 import { LIMIT } from "../../../time-limit.ts";
@@ -16,15 +15,11 @@ import { LIMIT } from "../../../time-limit.ts";
 /** Who gets in at a real NATS server, and what a connection does. */
 
 let certificates: Certificates;
-let folder: string;
+const folder = makeFolder();
 before(async () => {
   certificates = await makeCertificates();
-  folder = mkdtempSync(join(tmpdir(), "rampart-nats-"));
 });
-after(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await certificates?.remove();
-});
+after(() => certificates?.remove());
 
 async function withNats<T>(options: NatsOptions, use: (nats: Nats) => Promise<T>): Promise<T> {
   const nats = await startNats(options);
@@ -77,12 +72,10 @@ test("a user with a password, a token and an NKey get in, and others do not", LI
     assert.match((await refusal({ url: `nats://127.0.0.1:${port}` })).message, /uthorization/);
   });
   const user = createUser();
-  const nkeyFile = join(folder, "user.nk");
-  writeFileSync(nkeyFile, `${new TextDecoder().decode(user.getSeed())}\n`);
+  const nkeyFile = writeIn(folder, "user.nk", `${new TextDecoder().decode(user.getSeed())}\n`);
   await withNats({ login: { nkey: user.getPublicKey() } }, async ({ port }) => {
     assert.equal(await opens({ url: `nats://127.0.0.1:${port}`, nkeyFile }), true);
-    const other = join(folder, "other.nk");
-    writeFileSync(other, createUser().getSeed());
+    const other = writeIn(folder, "other.nk", createUser().getSeed());
     assert.match((await refusal({ url: `nats://127.0.0.1:${port}`, nkeyFile: other })).message, /uthorization/);
   });
 });
@@ -105,9 +98,7 @@ test("the user of a credentials file gets in, and one of another account does no
     const jwt = makeJwt(issuer, user, { type: "user", version: 2, pub: {}, sub: {}, ...unlimited });
     const seed = new TextDecoder().decode(user.getSeed());
     const block = (what: string, text: string): string => `-----BEGIN ${what}-----\n${text}\n------END ${what}------\n`;
-    const file = join(folder, name);
-    writeFileSync(file, `${block("NATS USER JWT", jwt)}\n${block("USER NKEY SEED", seed)}`);
-    return file;
+    return writeIn(folder, name, `${block("NATS USER JWT", jwt)}\n${block("USER NKEY SEED", seed)}`);
   };
   const settings = [
     `operator: ${makeJwt(operator, operator, { type: "operator", version: 2 })}`,

@@ -1,9 +1,8 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { SentPiece, ToAgent } from "../../../../src/run/fleet/bus/agent-messages.ts";
 import { pack, unpack } from "../../../../src/run/fleet/bus/pack.ts";
 import {
@@ -14,15 +13,12 @@ import {
   sendFiles,
 } from "../../../../src/run/fleet/bus/sent-files.ts";
 import { loadFileText, locate, readFileText, useFileMirror } from "../../../../src/runtime/files.ts";
+import { makeFolder } from "../../../make-folder.ts";
 import { makePlan } from "../../../plan/make-plan.ts";
 
 /** The files of a run, on their way to the agents. */
 
-let folder: string;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "rampart-sent-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 function write(name: string, text: string | Uint8Array): string {
   const path = join(folder, name);

@@ -1,20 +1,16 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { after, before, beforeEach, describe, test } from "node:test";
+import { beforeEach, describe, test } from "node:test";
 import { UserError } from "../../../../src/plan/problem.ts";
 import { findModules } from "../../../../src/run/fleet/bus/sent-modules.ts";
+import { makeFolder } from "../../../make-folder.ts";
 
 /** Which files of a scenario go to the agents. */
 
-let base: string;
+const base = realpathSync(makeFolder());
 let folder: string;
-before(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "rampart-modules-")));
-});
-after(() => rmSync(base, { recursive: true, force: true }));
 beforeEach(() => {
   folder = mkdtempSync(join(base, "one-"));
 });
