@@ -10,6 +10,7 @@ import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { type Diagnosis, diagnose, diagnoseServer } from "../../../src/run/judge/diagnosis.ts";
 import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../../src/service/triton/target.ts";
+import { describeClose } from "../../../src/transport/connect-failure.ts";
 import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -73,7 +74,7 @@ describe("a failure alone says that", () => {
     ["the server redirects nowhere", openAi("h:8000"), http(302), { code: "redirected", location: "" }],
     ["a cached response is no redirect", openAi("h:8000"), http(304), undefined],
     ...[
-      { kind: "closed", message: "server closed the connection before any byte of the response" },
+      { kind: "closed", message: describeClose(undefined, "before any byte of the response") },
       { kind: "tls", message: "error:10000410:SSL routines:OPENSSL_internal:SSLV3_ALERT_HANDSHAKE_FAILURE" },
       { kind: "tls", message: "ssl3_read_bytes:tlsv13 alert certificate required:SSL alert number 116" },
     ].map(
