@@ -74,7 +74,7 @@ const WANTS_CERTIFICATE =
 
 /** Whether a connection ended before any byte. With TLS 1.3 a client is connected before the server has checked its certificate. */
 function isUnanswered(message: string): boolean {
-  return /before any byte of the response|before the response was complete/.test(message);
+  return /before any byte|before the response was complete/.test(message);
 }
 
 /** Error messages of the three runtimes for a certificate that they reject. */

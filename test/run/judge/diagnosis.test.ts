@@ -74,7 +74,7 @@ describe("a failure alone says that", () => {
     ["the server redirects nowhere", openAi("h:8000"), http(302), { code: "redirected", location: "" }],
     ["a cached response is no redirect", openAi("h:8000"), http(304), undefined],
     ...[
-      { kind: "closed", message: describeClose(undefined, "before the response was complete") },
+      { kind: "closed", message: describeClose(undefined, "before any byte") },
       { kind: "tls", message: "error:10000410:SSL routines:OPENSSL_internal:SSLV3_ALERT_HANDSHAKE_FAILURE" },
       { kind: "tls", message: "ssl3_read_bytes:tlsv13 alert certificate required:SSL alert number 116" },
     ].map(
