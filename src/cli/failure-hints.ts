@@ -51,7 +51,7 @@ export function describeDiagnosis(diagnosis: Diagnosis, protocol: "http" | "grpc
 }
 
 function describeServer(
-  { code, address, asked }: { readonly code: string; readonly address: string; readonly asked?: string },
+  { code, address = "", asked }: { readonly code: string; readonly address?: string; readonly asked?: string },
   protocol: "http" | "grpc",
 ): Text {
   const [useTls, useNoTls] =
@@ -69,7 +69,9 @@ function describeServer(
     case "other-name":
       return { say: code };
     case "outdated-certificate":
-      return `The certificate of ${address} is not valid now: renew it, or correct this machine's clock.`;
+      return { say: `renew-${protocol}`, address };
+    case "no-client-certificate":
+      return { say: `identify-${protocol}` };
     default:
       return describeOther(code.replace(/-server$/, ""), asked, address);
   }

@@ -92,6 +92,11 @@ export const MESSAGES = {
   "trust-grpc": "Name its authority with <target.tls=trusting-grpc>.",
   "trust-http":
     "Name its authority with <target.tls=trusting-http>, or trust anybody with <target.tls=unverified-http>.",
+  "renew-grpc": "The certificate of <address> is not valid now: renew it, or correct this machine's clock.",
+  "renew-http":
+    "The certificate of <address> is not valid now: renew it, correct this machine's clock, or trust anybody with <target.tls=unverified-http>.",
+  "identify-grpc": "If the server requires a client's certificate, give it with <target.tls=identified-grpc>.",
+  "identify-http": "If the server requires a client's certificate, give it with <target.tls=identified-http>.",
   "check-bus":
     "Check <client.bus.url> and its login: nats://USER:PASSWORD@HOST:4222, or tls://… and <client.bus.caFile>.",
   "start-agents": "Start more of them: rampart agent <client.bus.url> …",
@@ -193,7 +198,14 @@ interface Settings {
 }
 
 type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
-type TlsValue = "tls=false" | "tls=true" | "tls=trusting-grpc" | "tls=trusting-http" | "tls=unverified-http";
+type TlsValue =
+  | "tls=false"
+  | "tls=true"
+  | "tls=trusting-grpc"
+  | "tls=trusting-http"
+  | "tls=identified-grpc"
+  | "tls=identified-http"
+  | "tls=unverified-http";
 type TargetValue = "protocol=grpc" | "protocol=http" | TlsValue;
 
 /** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */

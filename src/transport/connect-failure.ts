@@ -49,7 +49,7 @@ const GRPC_JS_WRAPPER =
   /^No connection established\. Last error: (?:Error: )?(.+?)(?: \(\d{4}-[\w:.-]+\))?\.? Resolution note: /;
 
 /** Whether the error is about certificates or the TLS handshake, on any of the three runtimes. */
-function isTlsError(error: Error | undefined): boolean {
+export function isTlsError(error: Error | undefined): boolean {
   if (error === undefined) return false;
   return (
     /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(codeOf(error)) ||

@@ -1,12 +1,14 @@
 import { defined } from "../plan/objects.ts";
 import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "../runtime/socket.ts";
 import { openSocket } from "../runtime/sockets.ts";
+import { isTlsError } from "./connect-failure.ts";
 import { familyOf, isInUse, type Source, type SourceTurns } from "./source-addresses.ts";
 
 /**
  * Connections to a host by its name. Runtimes open sockets to several addresses of a name at once and keep the first that connects, so
  * that a thousand connections briefly need two thousand descriptors. Here a name is resolved once, and its addresses are tried one after
- * another. For connections with source addresses, ports are tried one after another in the same way.
+ * another: the next one when an address fails, or has not responded for some time (RFC 8305). For connections with source addresses, ports
+ * are tried one after another in the same way.
  */
 
 /** A server, by its name or address. */
@@ -21,8 +23,13 @@ export type ResolveHost = (host: string) => Promise<readonly string[]>;
 /** Opens a connection to a name or an address. */
 export type OpenNamed = (target: NamedTarget, handlers: SocketHandlers) => Socket;
 
-/** Time limit for one address while others remain and none has responded, as in Node. */
+/**
+ * Time after which the next address is tried too, while none has worked. The connection to a slow address is not closed: it may be the only
+ * one that works. The time includes the TLS handshake.
+ */
 const ATTEMPT_MS = 250;
+/** Time limit for slow addresses after the server has refused connections at all others. */
+const SLOW_MS = 5000;
 
 /** Creates a function that opens connections to names. @param resolve default: the system's resolver */
 export function createNamedOpen(resolve: ResolveHost = lookUp): (open: OpenSocket) => OpenNamed {
@@ -64,13 +71,16 @@ class NamedConnection implements Socket {
   private readonly open: OpenSocket;
   private readonly places: KnownPlaces;
   private readonly place: string;
+  /** The open connection. */
   private inner: Socket | undefined;
-  private isOpen = false;
+  /** Connections that are being opened: one, and slow ones. */
+  private readonly connecting = new Set<Socket>();
+  /** Addresses that have not been tried, in order. */
+  private remaining: readonly string[] = [];
   private isFinished = false;
   /** Bytes written before the connection was open. */
   private readonly queue: Uint8Array[] = [];
-  /** Number of the current attempt. */
-  private attempt = 0;
+  /** The error that tells most about the server. */
   private error: Error | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -87,24 +97,22 @@ class NamedConnection implements Socket {
   }
 
   get pendingBytes(): number {
-    return this.isOpen ? (this.inner as Socket).pendingBytes : this.queue.reduce((sum, { length }) => sum + length, 0);
+    return this.inner?.pendingBytes ?? this.queue.reduce((sum, { length }) => sum + length, 0);
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.isOpen) return (this.inner as Socket).write(bytes);
+    if (this.inner !== undefined) return this.inner.write(bytes);
     if (this.isFinished) return true;
     this.queue.push(bytes);
     return false;
   }
 
   close(): void {
-    if (this.isOpen) {
-      this.inner?.close();
+    if (this.inner !== undefined) {
+      this.inner.close();
       return;
     }
     if (this.isFinished) return;
-    this.attempt++;
-    this.inner?.close();
     // The server may have moved: the next connection resolves the name again.
     this.places.working.delete(this.place);
     this.places.addresses.delete(this.target.host);
@@ -127,79 +135,75 @@ class NamedConnection implements Socket {
     if (this.isFinished) return;
     const working = this.places.working.get(this.place);
     const first = working !== undefined && addresses.includes(working) ? [working] : [];
-    this.tryNext([...first, ...addresses.filter((address) => address !== working)]);
+    this.remaining = [...first, ...addresses.filter((address) => address !== working)];
+    this.tryNext();
   }
 
-  private tryNext([address, ...others]: readonly string[]): void {
+  private tryNext(): void {
+    const [address, ...others] = this.remaining;
     if (address === undefined) {
-      this.fail(this.error);
+      if (this.connecting.size === 0) this.fail(this.error);
+      else if (evidenceOf(this.error) > 0) this.timer = setTimeout(() => this.fail(this.error), SLOW_MS);
       return;
     }
+    this.remaining = others;
     const { sources } = this.target;
     const source = sources?.next(address);
-    if (sources === undefined || source !== undefined) this.tryFrom(source, address, others);
-    else this.failed(address, noSource(address), others);
+    if (sources === undefined || source !== undefined) this.tryFrom(source, address);
+    else this.failed(address, noSource(address));
   }
 
-  private tryFrom(source: Source | undefined, address: string, others: readonly string[]): void {
+  private tryFrom(source: Source | undefined, address: string): void {
     const { target, handlers } = this;
     const { sources } = target;
-    const attempt = ++this.attempt;
-    const isCurrent = (): boolean => attempt === this.attempt && !this.isFinished;
     const tls = target.tls && { ...target.tls, serverName: target.tls.serverName ?? target.host };
     const local = source === undefined ? {} : { localAddress: source.address, localPort: source.port };
     const inner = this.open(
       { ...target, ...local, host: address, ...defined({ tls }) },
       {
         onOpen: () => {
-          if (!isCurrent()) return;
+          if (!this.connecting.delete(inner)) return;
           if (source !== undefined) sources?.opened(source);
-          this.opened(address);
+          this.opened(inner, address);
         },
         onData: (bytes) => handlers.onData(bytes),
         onClose: (error) => {
-          if (!isCurrent()) return;
-          if (this.isOpen) {
+          if (inner === this.inner) {
             this.finish(error);
             return;
           }
+          if (!this.connecting.delete(inner)) return;
           const inUse = source !== undefined && isInUse(source, error);
           const next = inUse ? sources?.after(source) : undefined;
-          if (next === undefined) this.failed(address, inUse ? outOfPorts() : error, others);
-          else this.tryFrom(next, address, others);
+          if (next === undefined) this.failed(address, inUse ? outOfPorts() : error);
+          else this.tryFrom(next, address);
         },
         isUnanswered: () => handlers.isUnanswered?.() === true,
         onDrained: () => {
-          if (isCurrent()) handlers.onDrained?.();
+          if (inner === this.inner) handlers.onDrained?.();
         },
       },
     );
+    this.connecting.add(inner);
+    clearTimeout(this.timer);
+    if (this.remaining.length > 0 && !this.places.working.has(this.place))
+      this.timer = setTimeout(() => this.tryNext(), ATTEMPT_MS);
+  }
+
+  private opened(inner: Socket, address: string): void {
     this.inner = inner;
-    clearTimeout(this.timer);
-    if (others.length === 0 || this.places.working.has(this.place)) return;
-    this.timer = setTimeout(() => {
-      if (!isCurrent() || this.isOpen) return;
-      this.attempt++;
-      inner.close();
-      this.tryNext(others);
-    }, ATTEMPT_MS);
-  }
-
-  private opened(address: string): void {
-    clearTimeout(this.timer);
+    this.stopConnecting();
     this.places.working.set(this.place, address);
-    this.isOpen = true;
     this.handlers.onOpen();
-    for (const bytes of this.queue.splice(0)) this.inner?.write(bytes);
+    for (const bytes of this.queue.splice(0)) inner.write(bytes);
   }
 
-  private failed(address: string, error: Error | undefined, others: readonly string[]): void {
+  private failed(address: string, error: Error | undefined): void {
     clearTimeout(this.timer);
     const { working } = this.places;
     if (working.get(this.place) === address) working.delete(this.place);
-    // An address of a family that this host does not support proves nothing about the server.
-    if (this.error === undefined || isUnroutable(this.error)) this.error = error;
-    this.tryNext(others);
+    if (this.error === undefined || evidenceOf(error) > evidenceOf(this.error)) this.error = error;
+    this.tryNext();
   }
 
   /** Fails; the next connection resolves the name again. */
@@ -211,10 +215,17 @@ class NamedConnection implements Socket {
   private finish(error: Error | undefined): void {
     if (this.isFinished) return;
     this.isFinished = true;
-    this.isOpen = false;
-    clearTimeout(this.timer);
+    this.inner = undefined;
     this.queue.length = 0;
+    this.stopConnecting();
     this.handlers.onClose(error);
+  }
+
+  private stopConnecting(): void {
+    clearTimeout(this.timer);
+    const sockets = [...this.connecting];
+    this.connecting.clear();
+    for (const socket of sockets) socket.close();
   }
 }
 
@@ -227,6 +238,12 @@ function outOfPorts(): Error {
   return Object.assign(new Error("No free port"), { code: "EADDRINUSE" });
 }
 
-function isUnroutable(error: Error): boolean {
-  return /^(EADDRNOTAVAIL|EAFNOSUPPORT|ENETUNREACH|EHOSTUNREACH)$/.test((error as { code?: string }).code ?? "");
+/**
+ * Ranks errors by what they tell about the server: an address of a family that this host does not support tells nothing, and one with a
+ * wrong certificate more than one where nothing listens.
+ */
+function evidenceOf(error: Error | undefined): number {
+  const code = (error as { code?: string } | undefined)?.code ?? "";
+  if (/^(EADDRNOTAVAIL|EAFNOSUPPORT|ENETUNREACH|EHOSTUNREACH)$/.test(code)) return 0;
+  return isTlsError(error) ? 2 : 1;
 }

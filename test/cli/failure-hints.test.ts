@@ -28,6 +28,7 @@ const DIAGNOSES: readonly Diagnosis[] = [
   { code: "untrusted-certificate", address },
   { code: "other-name", address },
   { code: "outdated-certificate", address },
+  { code: "no-client-certificate" },
   { code: "openai-server", address },
   { code: "kserve-server", address },
   { code: "tfserving-server", address, asked: "kserve" },

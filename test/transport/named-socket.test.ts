@@ -3,10 +3,13 @@ import { test } from "node:test";
 import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "../../src/runtime/socket.ts";
 import { createNamedOpen } from "../../src/transport/named-socket.ts";
 
-/** Connections to a name: its addresses are tried one after the other, and never two at once. */
+/** Connections to a name: its addresses are tried one after the other, and two at once only while one of them is slow. */
 
-/** What an address does: opens, never answers, or fails with this code. */
-type Behaviour = "open" | "silent" | "ECONNREFUSED" | "EADDRNOTAVAIL";
+/** What an address does: opens, opens after the next one is tried too, never answers, or fails with this code. */
+type Behaviour = "open" | "slow" | "silent" | "ECONNREFUSED" | "EADDRNOTAVAIL" | "ENETUNREACH" | "CERT_HAS_EXPIRED";
+
+/** Longer than an address has before the next one is tried. */
+const SLOW_MS = 400;
 
 class Network {
   readonly tried: string[] = [];
@@ -40,15 +43,19 @@ class Network {
       handlers.onClose(error);
     };
     if (behaviour !== "silent")
-      setTimeout(() => {
-        if (isClosed) return;
-        if (behaviour !== "open") end(Object.assign(new Error(behaviour), { code: behaviour }));
-        else {
-          this.connecting--;
-          isClosed = true;
-          handlers.onOpen();
-        }
-      }, 1);
+      setTimeout(
+        () => {
+          if (isClosed) return;
+          if (behaviour !== "open" && behaviour !== "slow")
+            end(Object.assign(new Error(behaviour), { code: behaviour }));
+          else {
+            this.connecting--;
+            isClosed = true;
+            handlers.onOpen();
+          }
+        },
+        behaviour === "slow" ? SLOW_MS : 1,
+      );
     return { write: () => true, close: () => end(), pendingBytes: 0 };
   }
 }
@@ -72,28 +79,56 @@ const CASES: readonly (readonly [
   addresses: Readonly<Record<string, Behaviour>>,
   ends: string,
   tried: string[],
+  mostConnecting?: number,
 ])[] = [
-  ["the first address", { "::1": "open", "127.0.0.1": "open" }, "open", ["::1"]],
-  ["the next one when the first refuses", { "::1": "ECONNREFUSED", "127.0.0.1": "open" }, "open", ["::1", "127.0.0.1"]],
+  ["uses the first address", { "::1": "open", "127.0.0.1": "open" }, "open", ["::1"]],
   [
-    "the next one when the first does not answer",
+    "uses the next one when the first refuses",
+    { "::1": "ECONNREFUSED", "127.0.0.1": "open" },
+    "open",
+    ["::1", "127.0.0.1"],
+  ],
+  [
+    "uses the next one when the first does not answer",
     { "fd::1": "silent", "10.0.0.1": "open" },
     "open",
     ["fd::1", "10.0.0.1"],
+    2,
   ],
   [
-    "none when all refuse",
+    "waits for a slow one when the next refuses",
+    { "10.0.0.1": "slow", "fd::1": "ECONNREFUSED" },
+    "open",
+    ["10.0.0.1", "fd::1"],
+    2,
+  ],
+  [
+    "waits for a slow one when this host cannot reach the next",
+    { "10.0.0.1": "slow", "fd::1": "ENETUNREACH" },
+    "open",
+    ["10.0.0.1", "fd::1"],
+    2,
+  ],
+  [
+    "reports the refusal when all fail",
     { "::1": "EADDRNOTAVAIL", "127.0.0.1": "ECONNREFUSED" },
     "ECONNREFUSED",
     ["::1", "127.0.0.1"],
   ],
+  [
+    "reports the wrong certificate when nothing listens at another address",
+    { "::1": "ECONNREFUSED", "127.0.0.1": "CERT_HAS_EXPIRED" },
+    "CERT_HAS_EXPIRED",
+    ["::1", "127.0.0.1"],
+  ],
 ];
-for (const [name, addresses, ends, tried] of CASES)
-  test(`a connection to a name uses ${name}, one socket at a time`, async () => {
+for (const [name, addresses, ends, tried, mostConnecting = 1] of CASES)
+  test(`a connection to a name ${name}`, async () => {
     const network = new Network(addresses);
     assert.equal(await connect(network), ends);
     assert.deepEqual(network.tried, tried);
-    assert.equal(network.mostConnecting, 1);
+    assert.equal(network.mostConnecting, mostConnecting);
+    assert.equal(network.connecting, 0, "no other one is left");
   });
 
 test("a hundred connections to a name need a hundred sockets, after one lookup", async () => {

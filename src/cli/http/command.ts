@@ -80,6 +80,7 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "measurement.warmupRequests": "--warmup",
   "target.apiKeyEnv": '-H "Authorization: Bearer …"',
   "target.tls=false": NAMES_AT_URL["target.url=http"],
+  "target.tls=identified-http": "--cert FILE --key FILE",
   "target.tls=trusting-http": "--cacert FILE",
   "telemetry.metrics": "metrics: {} to a scenario",
 };

@@ -19,6 +19,8 @@ export type Diagnosis =
   | { readonly code: "tls-port" | "plain-port"; readonly address: string }
   /** The server's certificate: not signed by a trusted authority, issued for another name, or not valid today. */
   | { readonly code: "untrusted-certificate" | "other-name" | "outdated-certificate"; readonly address: string }
+  /** The server ends TLS connections without a client's certificate. It may require one. */
+  | { readonly code: "no-client-certificate" }
   /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }
   /** A server of another kind, by the name of its API. `asked` is the name of the API of the requests. */
@@ -37,10 +39,14 @@ export interface AskedOf {
   /** Path, including the prefix from the URL. */
   readonly path: string;
   readonly hasKey: boolean;
+  /** Whether a client's certificate is sent. */
+  readonly hasCertificate: boolean;
   /** Whether servers of this kind cannot be recognized, so that any HTTP server may be the right one. */
   readonly isAnyServer?: boolean;
 }
 
+/** Statuses that point to another address, unlike 304. */
+const REDIRECTS: ReadonlySet<number> = new Set([300, 301, 302, 303, 307, 308]);
 const GRPC_PERMISSION_DENIED = 7;
 const GRPC_UNAUTHENTICATED = 16;
 
@@ -48,7 +54,7 @@ const GRPC_UNAUTHENTICATED = 16;
 function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosis | undefined {
   const { kind, status = 0, message } = failure;
   const isHttp = kind === "http";
-  if (isHttp && status >= 300 && status < 400)
+  if (isHttp && REDIRECTS.has(status))
     return { code: "redirected", location: /redirected to (\S+)/.exec(message)?.[1] ?? "" };
   const isDenied = isHttp
     ? status === 401 || status === 403
@@ -57,7 +63,18 @@ function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosis | und
   const doubled = /\/([^/]+(?:\/[^/]+)*)\/\1(?=\/|$)/.exec(asked.path)?.[1];
   if (isHttp && (status === 404 || status === 405) && doubled !== undefined)
     return { code: "doubled-path", path: asked.path, doubled };
+  const isWanting = kind === "closed" ? isUnanswered(message) : WANTS_CERTIFICATE.test(message);
+  if (asked.isSecure && !asked.hasCertificate && isWanting) return { code: "no-client-certificate" };
   return kind === "tls" ? diagnoseTls(message, asked.address) : undefined;
+}
+
+/** Alerts of servers that require a client's certificate, on any runtime. */
+const WANTS_CERTIFICATE =
+  /alert.(?:handshake.failure|certificate.required|bad.certificate)|HandshakeFailure|CertificateRequired/i;
+
+/** Whether a connection ended before any byte. With TLS 1.3 a client is connected before the server has checked its certificate. */
+function isUnanswered(message: string): boolean {
+  return /before any byte|before the response was complete/.test(message);
 }
 
 /** Error messages of the three runtimes for a certificate that they reject. */
@@ -135,6 +152,7 @@ function describeAsked(
     wire: wire === "http" ? "http" : "grpc",
     api: kind.api.name,
     isSecure: usesTls,
+    hasCertificate: networkOf(target).tls.certFile !== "",
     address: authority,
     path: `${pathPrefix}/${kind.path(target)}`,
     isAnyServer: kind.api.probes.length === 0,

@@ -82,6 +82,14 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
         `Write ${plain}, and choose gRPC as the protocol.`,
         text,
       );
+    if (/^(?:[\da-f]{0,4}:){2,8}[\da-f]*$/i.test(place))
+      throw userError(
+        "invalid-value",
+        { setting: "target.url" },
+        "is an IPv6 address without brackets",
+        "Write [::1]:8000, with the address in brackets and the port after them.",
+        text,
+      );
     const hint = Number.isNaN(port) ? `${forms}, with a port from 1 to 65535.` : `${forms}.`;
     throw userError("invalid-value", { setting: "target.url" }, "is not an address", hint, text);
   }

@@ -10,6 +10,7 @@ import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { type Diagnosis, diagnose, diagnoseServer } from "../../../src/run/judge/diagnosis.ts";
 import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../../src/service/triton/target.ts";
+import { describeClose } from "../../../src/transport/connect-failure.ts";
 import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -32,7 +33,12 @@ const http = (status: number, message = `HTTP status ${status}`): FailureFacts =
 describe("a failure alone says that", () => {
   const key = { headers: [["authorization", "Bearer x"]] } as const;
   const prefixed = openAi("http://h:8000/v1");
-  const cases: readonly (readonly [string, OpenAiTargetPlan | TritonTargetPlan, FailureFacts, Diagnosis])[] = [
+  const cases: readonly (readonly [
+    string,
+    OpenAiTargetPlan | TritonTargetPlan,
+    FailureFacts,
+    Diagnosis | undefined,
+  ])[] = [
     [
       "the path is doubled",
       prefixed,
@@ -66,6 +72,14 @@ describe("a failure alone says that", () => {
       { code: "redirected", location: "https://x/y" },
     ],
     ["the server redirects nowhere", openAi("h:8000"), http(302), { code: "redirected", location: "" }],
+    ["a cached response is no redirect", openAi("h:8000"), http(304), undefined],
+    ...[
+      { kind: "closed", message: describeClose(undefined, "before any byte") },
+      { kind: "tls", message: "error:10000410:SSL routines:OPENSSL_internal:SSLV3_ALERT_HANDSHAKE_FAILURE" },
+      { kind: "tls", message: "ssl3_read_bytes:tlsv13 alert certificate required:SSL alert number 116" },
+    ].map(
+      (failure) => [failure.message, openAi("https://h:8000"), failure, { code: "no-client-certificate" }] as const,
+    ),
     [
       "nobody answers a handshake",
       openAi("https://h:8000"),
@@ -102,7 +116,15 @@ const found = (kind: "triton" | "openai", api: string) =>
   ({ kind, api, protocol: "http", path: "/x", description: api }) as const;
 
 test("a server with both APIs is not a mistake", () => {
-  const asked = { wire: "http", api: "openai", isSecure: false, address: "h:1", path: "/x", hasKey: false } as const;
+  const asked = {
+    wire: "http",
+    api: "openai",
+    isSecure: false,
+    address: "h:1",
+    path: "/x",
+    hasKey: false,
+    hasCertificate: false,
+  } as const;
   assert.equal(
     diagnoseServer(asked, { speaks: "http", found: [found("triton", "kserve"), found("openai", "openai")] }),
     undefined,
@@ -147,7 +169,12 @@ const tlsAt = `127.0.0.1:${portOf(secure)}`;
 const tls = { ...DEFAULT_TLS, isEnabled: true };
 const failed = { kind: "tls", message: "wrong version number" };
 describe("the server that answers is", () => {
-  const cases: readonly (readonly [string, OpenAiTargetPlan | TritonTargetPlan, FailureFacts, Diagnosis])[] = [
+  const cases: readonly (readonly [
+    string,
+    OpenAiTargetPlan | TritonTargetPlan,
+    FailureFacts,
+    Diagnosis | undefined,
+  ])[] = [
     [
       "one of OpenAI's API",
       triton(placeOf(list.url), "http"),

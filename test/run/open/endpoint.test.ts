@@ -64,6 +64,14 @@ for (const text of [
   });
 }
 
+for (const text of ["::1", "::1:8000", "http://::1:8000/x", "fe80::1:2:8000", "2001:db8:1:2:3:4:5:6:8000"])
+  test(`an IPv6 address needs brackets: '${text}'`, () => {
+    assert.throws(
+      () => parseUrl(text, 8000),
+      (error: unknown) => error instanceof UserError && /IPv6 .*brackets/.test(String(error.problems[0]?.message)),
+    );
+  });
+
 test("TLS files that can not be read are all named", () => {
   const tls = { ...DEFAULT_TLS, isEnabled: true, caFile: "/nonexistent/ca", certFile: "/nonexistent/cert" };
   assert.throws(
