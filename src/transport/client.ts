@@ -59,8 +59,8 @@ export class Call implements ResponseHead {
   isJson = false;
   /** Whether {@link ClientOptions.createCheck}'s check has seen the response. */
   isChecked = false;
-  /** Whether the request was sent again, over a new connection. Its times run from the first send. */
-  isResent = false;
+  /** Number of times that the request was sent again. Its times run from the first send. */
+  resends = 0;
   /** True between `send` and `onDone`. */
   isActive = false;
   /** True while the socket has not accepted all bytes of the request; `onSent` follows. */
@@ -77,6 +77,10 @@ export class Call implements ResponseHead {
     this.slot = slot;
   }
 
+  get isResent(): boolean {
+    return this.resends > 0;
+  }
+
   /** Resets the state for the slot's next request. */
   begin(): void {
     this.failure = undefined;
@@ -85,7 +89,7 @@ export class Call implements ResponseHead {
     this.headers = NO_HEADERS;
     this.decodeNs = 0;
     this.firstByteNs = 0;
-    this.isResent = false;
+    this.resends = 0;
     this.hasStream = false;
     this.isActive = true;
   }
@@ -172,7 +176,7 @@ export class Call implements ResponseHead {
     this.jsonBytes = from.jsonBytes;
     this.isJson = from.isJson;
     this.isChecked = from.isChecked;
-    this.isResent = from.isResent;
+    this.resends = from.resends;
     this.heldBytes = from.heldBytes;
     from.heldBytes = 0;
   }

@@ -133,7 +133,7 @@ export class RequestReader {
     call.firstByteNs = records.firstByteNs[row] as number;
     call.endNs = records.endNs[row] as number;
     call.responseCount = records.responseCount[row] as number;
-    call.isResent = ((records.flags[row] as number) & RECORD_RESENT) !== 0;
+    call.resends = Number(((records.flags[row] as number) & RECORD_RESENT) !== 0);
     slots.intendedNs[0] = records.intendedSendNs[row] as number;
     slots.steps[0] = this.reader.number();
     slots.sequenceIds[0] = this.reader.number();

@@ -145,7 +145,7 @@ class UndiciSlot {
 
   private resend(request: Dispatcher.DispatchOptions): true {
     this.resendCount++;
-    this.call.isResent = true;
+    this.call.resends++;
     // A connection that fails to open has received no response either.
     this.answeredBytes = 0;
     this.dispatch(request);

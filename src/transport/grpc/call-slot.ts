@@ -13,7 +13,6 @@ import { type Keep, MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
 import { SendProgress } from "./send-progress.ts";
 
-const MAX_RESENDS = 2;
 const NO_HEADERS: readonly Header[] = [];
 const NO_BYTES = new Uint8Array(0);
 
@@ -38,7 +37,6 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   private readonly stream = new Stream(this);
   private readonly scratch = new StampScratch();
   private bytes: Uint8Array = NO_BYTES;
-  private resends = 0;
   private readonly progress = new SendProgress();
   /** Time when this call's stream last received a byte. */
   private lastReceivedNs = 0;
@@ -67,7 +65,6 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
     call.startSending(nowNs());
     this.message = message;
     this.bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
-    this.resends = 0;
     this.path = path;
     this.headers = message.headers;
     this.channel.begin(this);
@@ -127,11 +124,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   onFailed(problem: StreamFailure): void {
-    if (problem.isUnprocessed && this.call.firstByteNs === 0 && this.resends < MAX_RESENDS) {
-      // The server did not process the request, so resending cannot run it twice.
-      this.resends++;
-      if (!this.call.isResent) this.channel.resendCount++;
-      this.call.isResent = true;
+    if (problem.isUnprocessed && this.call.firstByteNs === 0 && this.channel.mayResend(this.call)) {
       this.channel.begin(this);
       this.channel.flush();
       return;

@@ -1,3 +1,4 @@
+import type { Call } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import { Http2Connection } from "../http2/connection.ts";
 import { encodeLiterally, RepeatedHeaders } from "../http2/hpack.ts";
@@ -16,6 +17,8 @@ export interface ChannelUser {
 
 /** Header blocks that do not depend on a connection. */
 const literalBlocks = new WeakMap<readonly Header[], Uint8Array>();
+
+const MAX_RESENDS = 2;
 
 /** A connection that is replaced when it becomes unusable. */
 export class Channel {
@@ -65,6 +68,17 @@ export class Channel {
     // After a cancelled call there is capacity until `flushSoon`, which is for the waiting users first.
     if (connection.hasCapacity && this.waiting.size === 0) this.openStream(connection, user);
     else this.waiting.add(user);
+  }
+
+  /**
+   * Whether a call that the server did not process may be sent again; it is counted then. Resending such a call cannot run it
+   * twice.
+   */
+  mayResend(call: Call): boolean {
+    if (call.resends === MAX_RESENDS) return false;
+    if (call.resends === 0) this.resendCount++;
+    call.resends++;
+    return true;
   }
 
   forget(user: ChannelUser): void {

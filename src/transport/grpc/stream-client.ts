@@ -184,9 +184,15 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     return this.reader.own(bytes, start, end);
   }
 
-  onFailed(problem: StreamFailure): void {
+  /** Requests on a stream that the server did not process are sent again on another. */
+  onFailed({ failure, isUnprocessed }: StreamFailure): void {
     this.isOpen = false;
-    this.failAll(problem.failure);
+    const isWhole = isUnprocessed && this.head === undefined;
+    const again = [...this.active.values()].filter(({ call }) => isWhole && this.channel.mayResend(call));
+    for (const slot of again) this.active.delete(slot.id);
+    this.failAll(failure);
+    for (const slot of again) this.send(this.path, slot);
+    this.channel.flush();
   }
 
   private abandon(failure: Failure): void {

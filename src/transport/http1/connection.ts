@@ -307,7 +307,7 @@ export class Connection {
 
   private resend(): void {
     this.resendCount++;
-    this.call.isResent = true;
+    this.call.resends++;
     this.waiting = this.sent;
     this.connect();
   }

@@ -18,7 +18,7 @@ const requests = fc.record({
   server: fc.nat({ max: 3 }),
   member: fc.nat({ max: 3 }),
   jsonBytes: fc.nat({ max: 40 }),
-  isResent: fc.boolean(),
+  resends: fc.constantFrom(0, 1),
   sendNs: times,
   dueNs: fc.option(times),
   lastsNs: fc.integer({ min: 1, max: 1e6 }),
@@ -40,7 +40,7 @@ function begin(given: Given, call: Call, slots: Slots): void {
   slots.steps[call.slot] = given.step;
   slots.sequenceIds[call.slot] = given.sequenceId;
   Object.assign(call, {
-    ...{ server: given.server, member: given.member, jsonBytes: given.jsonBytes, isResent: given.isResent },
+    ...{ server: given.server, member: given.member, jsonBytes: given.jsonBytes, resends: given.resends },
     ...{ sendStartNs: given.sendNs, firstByteNs: given.sendNs + 1, endNs: given.sendNs + given.lastsNs },
     responses: given.responses.map(({ afterNs, ...rest }) => ({ ...rest, readNs: given.sendNs + afterNs })),
     body: given.responses.length === 0 ? given.body : undefined,
@@ -49,10 +49,10 @@ function begin(given: Given, call: Call, slots: Slots): void {
 
 /** What a judge sees of a call. */
 function seen(call: Call, slots: Slots, failure: Failure | undefined, content: unknown): object {
-  const { sendStartNs, firstByteNs, endNs, server, member, isResent, jsonBytes, responses, body, slot } = call;
+  const { sendStartNs, firstByteNs, endNs, server, member, resends, jsonBytes, responses, body, slot } = call;
   const dueNs = slots.intendedNs[slot] as number;
   return {
-    ...{ sendStartNs, firstByteNs, endNs, server, member, isResent, failure, content },
+    ...{ sendStartNs, firstByteNs, endNs, server, member, resends, failure, content },
     place: [slots.steps[slot], slots.sequenceIds[slot], Number.isNaN(dueNs) ? sendStartNs : dueNs],
     responses: failure === undefined ? { jsonBytes, responses, body } : responses.length,
   };

@@ -299,6 +299,35 @@ describe("own gRPC stream client", () => {
     });
   }
 
+  for (const [name, refusal] of [
+    ["a GOAWAY below the stream", frame(TYPE.goaway, 0, 0, words(0, 0))],
+    ["a refused stream", frame(TYPE.rstStream, 0, 1, words(7))],
+  ] as const)
+    test(`${name}: its requests were not processed, and are sent again on another`, async () => {
+      await withClient(
+        async (connection) => {
+          const isFirst = connection.index === 0;
+          const ids = await idsOf(connection, 2);
+          if (isFirst) connection.write(refusal);
+          const streamId = isFirst ? 3 : 1;
+          if (isFirst) assert.deepEqual(await idsOf(connection, 2, streamId), ids);
+          connection.write(
+            headers(streamId, GRPC_HEADERS),
+            frame(TYPE.data, 0, streamId, join(...ids.map((id) => answer(id)))),
+          );
+        },
+        async (driver) => {
+          const outcomes = await Promise.all([0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)));
+          assert.deepEqual(
+            outcomes.map(({ failure }) => failure),
+            [undefined, undefined],
+          );
+          assert.deepEqual([driver.doneCount, driver.client.resendCount], [2, 2]);
+        },
+        { slots: 2 },
+      );
+    });
+
   test("a closed connection fails its requests, and the next request opens another", async () => {
     await withClient(
       async (connection) => {
