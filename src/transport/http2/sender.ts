@@ -171,7 +171,7 @@ const INITIAL_BYTES = 16 * 1024; // 16 KiB, grown as needed
 class OutBuffer {
   private bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
   private length = 0;
-  /** What the last write sent: writes of one length share a view. */
+  /** Bytes of the last write. Writes of one length share a view. */
   private written = this.bytes.subarray(0, 0);
   /** A buffer that the runtime may still be reading. */
   private retained: Uint8Array | undefined;
