@@ -8,8 +8,10 @@ import { sleepUnless } from "../../runtime/clock.ts";
 /** Time between two queries, except at the beginning of a level, when numbers still change between frames. */
 const ASK_NS = 1e9;
 const BEGINNING_NS = 3e9;
-/** A reader that needs them at once waits at most this long, and queries at most this often. */
+/** A reader that needs them at once queries at most this often. */
 const MOST_WAIT_MS = 300;
+/** Maximum wait of such a reader. Only a busy machine needs it. */
+const LAST_WAIT_MS = 3000;
 
 /** Token totals of a level, up to a moment ago. */
 export class LevelTokens {
@@ -79,7 +81,7 @@ export class FollowedTokens {
   /** Waits briefly for the reply to the last query. Undefined if none is pending. */
   waitForReply(): Promise<void> | undefined {
     if (this.openCount === 0) return undefined;
-    return sleepUnless(MOST_WAIT_MS, this.lastReply);
+    return sleepUnless(LAST_WAIT_MS, this.lastReply);
   }
 
   private add(tokens: LevelTokens, totals: TotalledTokens, spentNs: number): void {

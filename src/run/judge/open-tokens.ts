@@ -38,7 +38,7 @@ export async function openTokens(plans: readonly Plan[], spare: SpareThreads): P
 }
 
 /** Maximum wait for a thread's reply to the last query of a display. */
-const MOST_WAIT_MS = 300;
+const MOST_WAIT_MS = 3000;
 
 async function closeAll(threads: readonly (TokenThread | undefined)[]): Promise<void> {
   await Promise.all(
