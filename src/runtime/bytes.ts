@@ -24,7 +24,7 @@ const copy = Buffer.prototype.copy as (
   end: number,
 ) => number;
 
-/** Copies `from[start, end)` to `to`, from `at` on. A third of the time of `set`, which needs a view of the range. */
+/** Copies `from[start, end)` to `to`, from `at` on. On Bun it takes a third of the time of `set` with a view of the range. */
 export function copyBytes(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
   copy.call(from, to, at, start, end);
 }

@@ -8,16 +8,22 @@ export class CollectedPieces {
   private readonly kept = new GrowingBytes(RESPONSES_BUDGET);
   private limitBytes = 0;
 
-  /** The kept bytes, valid until the next response. */
-  get bytes(): Uint8Array {
-    return this.kept.view();
-  }
-
-  /** Begins the next response, and drops the last one. @param limitBytes maximum number of bytes to keep */
-  reset(limitBytes: number): void {
-    this.kept.drop(this.kept.length);
+  /** Begins the next response, and drops the last one. @param limitBytes maximum number of bytes to keep. Default: all */
+  begin(limitBytes = Number.POSITIVE_INFINITY): void {
+    this.drop();
     this.limitBytes = limitBytes;
     this.totalBytes = 0;
+  }
+
+  /** Ends the response. @param check receives the kept bytes, and may use them only during the call */
+  end<T>(check: (bytes: Uint8Array) => T): T {
+    const result = check(this.kept.view());
+    this.drop();
+    return result;
+  }
+
+  private drop(): void {
+    this.kept.drop(this.kept.length);
   }
 
   /** @throws ResponsesTooLargeError */
@@ -41,7 +47,7 @@ export abstract class CollectedCheck implements ResponseCheck {
   abstract whole(bytes: Uint8Array, start: number, end: number): ResponseFault | undefined;
 
   begin(): void {
-    this.pieces.reset(this.limitBytes);
+    this.pieces.begin(this.limitBytes);
   }
 
   piece(bytes: Uint8Array, start: number, end: number): void {
@@ -54,9 +60,6 @@ export abstract class CollectedCheck implements ResponseCheck {
   }
 
   end(): ResponseFault | undefined {
-    const { bytes } = this.pieces;
-    const fault = this.whole(bytes, 0, bytes.length);
-    this.begin();
-    return fault;
+    return this.pieces.end((bytes) => this.whole(bytes, 0, bytes.length));
   }
 }

@@ -34,11 +34,12 @@ export function formatPayload({ bytes, messages, session }: Payload): string {
  */
 export function formatBodies(bodies: readonly Uint8Array[], change: (text: string) => string = (text) => text): string {
   const texts = toTexts(bodies).map(change);
+  // The first event of a stream often differs from all others.
   const form = texts.length > 2 ? commonForm(texts[1] as string, texts[2] as string) : undefined;
   return texts.map((text) => form?.(text) ?? `{"response":${JSON.stringify(text)}}`).join(",");
 }
 
-/** Characters that JSON does not escape. A pair of others could be halved. */
+/** Text that is the same in JSON: ASCII without escaped characters. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 const MIN_COMMON_CHARACTERS = 64;
 

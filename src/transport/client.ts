@@ -77,6 +77,7 @@ export class Call implements ResponseHead {
     this.slot = slot;
   }
 
+  /** Whether the request was sent again. */
   get isResent(): boolean {
     return this.resends > 0;
   }

@@ -24,7 +24,7 @@ export class BytePacker {
     this.appendBytes(piece);
   }
 
-  /** Appends bytes whose pieces' lengths the caller adds. */
+  /** Appends one piece, or several that follow one another. Their lengths must have been added to {@link numbers}. */
   appendBytes(piece: Uint8Array): void {
     const needed = this.byteCount + piece.length;
     if (needed > this.bytes.length) {

@@ -23,7 +23,7 @@ export interface ResponseFault {
 export interface ResponseCheck {
   /** Checks a response that is complete in `bytes[start, end)`. Returns undefined when it is valid. */
   whole(bytes: Uint8Array, start: number, end: number, head: ResponseHead): ResponseFault | undefined;
-  /** Starts a response that arrives in pieces or as events. */
+  /** Starts a response that arrives in pieces or as events. Drops what is kept of one that did not end. */
   begin(head: ResponseHead): void;
   piece(bytes: Uint8Array, start: number, end: number): void;
   /** A complete server-sent event, including the empty line at its end. */

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import * as fc from "fast-check";
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { RunError } from "../../src/plan/problem.ts";
+import { sum } from "../../src/plan/units.ts";
 import { createJsonReport } from "../../src/report/model-files.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import { ProfileExport } from "../../src/report/profile-export.ts";
@@ -135,19 +137,24 @@ test("a profile export contains the windows' requests and their bounds, and noth
   assert.deepEqual(readdirSync(folder), ["profile.json"]);
 });
 
-test("the times in a profile export are whole nanoseconds, also of a response in the next second", async () => {
-  const folder = makeFolder();
-  const profileExport = join(folder, "profile.json");
-  const report = new ProfileExport(makePlan({ outputs: { files: { profileExport } } }), makeSink(), profileExport);
-  report.onLevelStart?.("concurrency", 1, false);
-  const sendsNs = [1_700_000_000_999_999_998n, 1_700_000_001_000_000_000n];
-  for (const ns of sendsNs) report.onRecord?.(record(ns));
-  report.onRecordsCut?.({ startEpochNs: 0n, endEpochNs: 2n ** 62n });
-  report.finish(makeResult(makePlan(), []));
-  const times = [...readFileSync(profileExport, "utf8").matchAll(/"response_timestamps":\[(\d+)\]/g)];
-  assert.deepEqual(
-    times.map(([, time]) => time),
-    sendsNs.map((ns) => String(ns + 5n)),
+test("the times in a profile export are whole nanoseconds, also around a second and with leading zeros", () => {
+  const places = fc.constantFrom(0n, 5n, 99_999_999n, 100_000_000n, 900_000_000n, 999_999_998n);
+  const gaps = fc.array(fc.constantFrom(0, 1, 2, 50_000_000, 900_000_000, 1_000_000_000, 3e12), { maxLength: 5 });
+  fc.assert(
+    fc.property(fc.constantFrom(0n, 1n, 1_700_000_000n), places, gaps, (sec, placeNs, gapsNs) => {
+      const path = join(makeFolder(), "profile.json");
+      const report = new ProfileExport(makePlan({ outputs: { files: { profileExport: path } } }), makeSink(), path);
+      const sendNs = sec * 1_000_000_000n + placeNs;
+      const offsetsNs = gapsNs.map((_, at) => sum(gapsNs.slice(0, at + 1)));
+      report.onLevelStart?.("concurrency", 1, false);
+      const responses = offsetsNs.map((offsetNs) => ({ offsetNs, outputs: new Uint8Array(0) }));
+      report.onRecord?.({ ...record(sendNs), responses });
+      report.onRecordsCut?.({ startEpochNs: 0n, endEpochNs: 2n ** 62n });
+      report.finish(makeResult(makePlan(), []));
+      const [, times] = /"response_timestamps":\[([\d,]*)\]/.exec(readFileSync(path, "utf8")) ?? [];
+      assert.equal(times, offsetsNs.map((ns) => String(sendNs + BigInt(ns))).join(","));
+    }),
+    { numRuns: 60 },
   );
 });
 

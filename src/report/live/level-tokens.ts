@@ -1,3 +1,4 @@
+import { LAST_TOTALS_WAIT_MS } from "../../measure/tokens/run-tokens.ts";
 import { TokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import { msToNs, nsToSec } from "../../plan/units.ts";
 import type { RunProgress } from "../../result/observer.ts";
@@ -8,10 +9,8 @@ import { sleepUnless } from "../../runtime/clock.ts";
 /** Time between two queries, except at the beginning of a level, when numbers still change between frames. */
 const ASK_NS = 1e9;
 const BEGINNING_NS = 3e9;
-/** A reader that needs them at once queries at most this often. */
-const MOST_WAIT_MS = 300;
-/** Maximum wait of such a reader. Only a busy machine needs it. */
-const LAST_WAIT_MS = 3000;
+/** Time between two queries of readers that need them at once. */
+const MIN_ASK_MS = 300;
 
 /** Token totals of a level, up to a moment ago. */
 export class LevelTokens {
@@ -74,14 +73,14 @@ export class FollowedTokens {
 
   /** Queries the tokens that have arrived so far, and waits for the reply. */
   async askAndWait(level: FollowedLevel, atNs: number): Promise<void> {
-    if (this.openCount === 0 && atNs - this.askedNs >= msToNs(MOST_WAIT_MS)) this.ask(level, atNs);
+    if (this.openCount === 0 && atNs - this.askedNs >= msToNs(MIN_ASK_MS)) this.ask(level, atNs);
     await this.waitForReply();
   }
 
   /** Waits briefly for the reply to the last query. Undefined if none is pending. */
   waitForReply(): Promise<void> | undefined {
     if (this.openCount === 0) return undefined;
-    return sleepUnless(LAST_WAIT_MS, this.lastReply);
+    return sleepUnless(LAST_TOTALS_WAIT_MS, this.lastReply);
   }
 
   private add(tokens: LevelTokens, totals: TotalledTokens, spentNs: number): void {

@@ -1,4 +1,4 @@
-import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { LAST_TOTALS_WAIT_MS, type RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { SpareThreads, TokenThread } from "../../measure/tokens/token-link.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
@@ -37,14 +37,11 @@ export async function openTokens(plans: readonly Plan[], spare: SpareThreads): P
   };
 }
 
-/** Maximum wait for a thread's reply to the last query of a display. */
-const MOST_WAIT_MS = 3000;
-
 async function closeAll(threads: readonly (TokenThread | undefined)[]): Promise<void> {
   await Promise.all(
     threads.map(async (thread) => {
       if (thread === undefined) return;
-      await sleepUnless(MOST_WAIT_MS, thread.link.lastTotals);
+      await sleepUnless(LAST_TOTALS_WAIT_MS, thread.link.lastTotals);
       await thread.close();
     }),
   );

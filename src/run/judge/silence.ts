@@ -31,7 +31,7 @@ export interface WatchedRun {
 
 /**
  * Ends a run with an error if none of its requests is answered within half of the stall timeout, and the server does not answer a request
- * of another kind either; a slow server does. Servers that the plan waits for, or that the run starts, are not watched.
+ * of another kind either; a slow server does. perf_analyzer mode does not watch its server, and a run not one that it starts itself.
  * @returns a function that stops watching
  */
 export function watchSilence(plan: Plan, { signal, observer, progress }: WatchedRun): () => void {

@@ -37,7 +37,7 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
     if (open === "" || isBody(open)) openRead = read;
     open += text;
     if (isBody(open)) {
-      // The last body ends with the reads; whoever reads it parses it anyway.
+      // The last body ends with the last read. It is parsed later, when its event is read.
       if (read < reads.length - 1 && isComplete(open)) close();
       continue;
     }

@@ -60,7 +60,7 @@ class PayloadResponseCheck implements ResponseCheck {
     this.eventCount = 0;
     this.contentCount = 0;
     this.fault = undefined;
-    this.pieces.reset(Number.POSITIVE_INFINITY);
+    this.pieces.begin();
   }
 
   piece(bytes: Uint8Array, start: number, end: number): void {
@@ -83,10 +83,7 @@ class PayloadResponseCheck implements ResponseCheck {
   }
 
   end(): ResponseFault | undefined {
-    const { bytes } = this.pieces;
-    const fault = this.eventCount === 0 ? this.whole(bytes, 0, bytes.length, this.head) : undefined;
-    this.pieces.reset(0);
-    if (this.eventCount === 0) return fault;
+    if (this.eventCount === 0) return this.pieces.end((bytes) => this.whole(bytes, 0, bytes.length, this.head));
     if (this.fault !== undefined || this.contentCount > 0) return this.fault;
     return faultOf("the stream ended without an event that has data", NO_BYTES);
   }

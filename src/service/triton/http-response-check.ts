@@ -57,7 +57,7 @@ class HttpResponseCheck implements ResponseCheck {
     this.jsonBytes = jsonBytes;
     this.hasEvents = false;
     // After the JSON part, only the length matters.
-    this.pieces.reset(jsonBytes === 0 ? Number.POSITIVE_INFINITY : jsonBytes);
+    this.pieces.begin(jsonBytes === 0 ? undefined : jsonBytes);
   }
 
   piece(bytes: Uint8Array, start: number, end: number): void {
@@ -70,12 +70,12 @@ class HttpResponseCheck implements ResponseCheck {
   }
 
   end(): ResponseFault | undefined {
-    const { bytes, totalBytes } = this.pieces;
-    const fault = this.hasEvents
-      ? faultOf("a stream of events came in place of an inference response", bytes)
-      : this.check(bytes, 0, bytes.length, totalBytes);
-    this.pieces.reset(0);
-    return fault;
+    const { totalBytes } = this.pieces;
+    return this.pieces.end((bytes) =>
+      this.hasEvents
+        ? faultOf("a stream of events came in place of an inference response", bytes)
+        : this.check(bytes, 0, bytes.length, totalBytes),
+    );
   }
 
   /** @param totalBytes length of the body. `bytes[start, end)` contains at least its JSON part */

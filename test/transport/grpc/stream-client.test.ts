@@ -299,34 +299,49 @@ describe("own gRPC stream client", () => {
     });
   }
 
-  for (const [name, refusal] of [
-    ["a GOAWAY below the stream", frame(TYPE.goaway, 0, 0, words(0, 0))],
-    ["a refused stream", frame(TYPE.rstStream, 0, 1, words(7))],
-  ] as const)
+  for (const [name, refuse, isGoing] of [
+    ["a GOAWAY below the stream", () => frame(TYPE.goaway, 0, 0, words(0, 0)), true],
+    ["a refused stream", (id: number) => frame(TYPE.rstStream, 0, id, words(7)), false],
+  ] as const) {
     test(`${name}: its requests were not processed, and are sent again on another`, async () => {
       await withClient(
         async (connection) => {
           const isFirst = connection.index === 0;
-          const ids = await idsOf(connection, 2);
-          if (isFirst) connection.write(refusal);
+          if (isFirst) {
+            await idsOf(connection, 2);
+            connection.write(refuse(1));
+            if (isGoing) return;
+          }
           const streamId = isFirst ? 3 : 1;
-          if (isFirst) assert.deepEqual(await idsOf(connection, 2, streamId), ids);
-          connection.write(
-            headers(streamId, GRPC_HEADERS),
-            frame(TYPE.data, 0, streamId, join(...ids.map((id) => answer(id)))),
-          );
+          const ids = await idsOf(connection, 2, streamId);
+          const responses = join(...ids.map((id) => answer(id)));
+          connection.write(headers(streamId, GRPC_HEADERS), frame(TYPE.data, 0, streamId, responses));
         },
         async (driver) => {
           const outcomes = await Promise.all([0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)));
-          assert.deepEqual(
-            outcomes.map(({ failure }) => failure),
-            [undefined, undefined],
-          );
+          for (const { failure } of outcomes) assert.equal(failure, undefined);
           assert.deepEqual([driver.doneCount, driver.client.resendCount], [2, 2]);
+          assert.equal(driver.client.connectionCount, isGoing ? 2 : 1);
         },
         { slots: 2 },
       );
     });
+  }
+
+  test("a request that is refused each time is sent three times", async () => {
+    await withClient(
+      async (connection) => {
+        for (const streamId of [1, 3, 5]) {
+          await idsOf(connection, 1, streamId);
+          connection.write(frame(TYPE.rstStream, 0, streamId, words(7)));
+        }
+      },
+      async (driver) => {
+        assert.deepEqual((await driver.request(0, REQUEST, "0001")).failure, resetWith("REFUSED_STREAM"));
+        assert.deepEqual([driver.doneCount, driver.client.resendCount], [1, 1]);
+      },
+    );
+  });
 
   test("a closed connection fails its requests, and the next request opens another", async () => {
     await withClient(
