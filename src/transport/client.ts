@@ -13,6 +13,13 @@ export interface ReceivedResponse {
   readonly isEmpty: boolean;
 }
 
+/** The responses of a stream in one array. */
+export interface JoinedResponses {
+  readonly bytes: Uint8Array;
+  /** For each response: its read time and its length. */
+  readonly numbers: readonly number[];
+}
+
 const NO_HEADERS: readonly Header[] = [];
 
 /**
@@ -43,8 +50,8 @@ export class Call implements ResponseHead {
   messageCount = 1;
   /** Bytes of the responses so far; streams only. */
   responseBytes = 0;
-  /** The responses of a stream, when bodies are kept. The receiver of the call owns them. */
-  responses: ReceivedResponse[] = [];
+  private received: ReceivedResponse[] = [];
+  private joined: JoinedResponses | undefined = undefined;
   /** Time spent decoding the response, in nanoseconds, when the client measures it. */
   decodeNs = 0;
   /** Set when the request failed. */
@@ -75,6 +82,31 @@ export class Call implements ResponseHead {
 
   constructor(slot: number) {
     this.slot = slot;
+  }
+
+  /** The responses of a stream, when bodies are kept. The receiver of the call owns them. */
+  get responses(): ReceivedResponse[] {
+    if (this.joined !== undefined) this.responses = splitResponses(this.joined);
+    return this.received;
+  }
+
+  set responses(responses: ReceivedResponse[]) {
+    this.received = responses;
+    this.joined = undefined;
+  }
+
+  private get hasResponses(): boolean {
+    return this.joined !== undefined || this.received.length > 0;
+  }
+
+  /** Keeps responses that are split when they are read: until then, many small objects would delay each collection of garbage. */
+  keepJoined(joined: JoinedResponses): void {
+    this.joined = joined;
+  }
+
+  /** Drops the responses of a stream. */
+  clearResponses(): void {
+    if (this.hasResponses) this.responses = [];
   }
 
   /** Whether the request was sent again. */
@@ -134,7 +166,7 @@ export class Call implements ResponseHead {
 
   /** Whether the body is kept, and it is so large that it should not wait. */
   get hasLargeBody(): boolean {
-    return this.responses.length === 0 && isLarge(this.heldBytes);
+    return !this.hasResponses && isLarge(this.heldBytes);
   }
 
   /** Counts memory of responses that are kept. */
@@ -147,7 +179,7 @@ export class Call implements ResponseHead {
   dropResponses(): void {
     if (this.body !== undefined && this.hasLargeBody) freeNow(this.body);
     this.body = undefined;
-    if (this.responses.length > 0) this.responses = [];
+    this.clearResponses();
     this.release();
   }
 
@@ -168,7 +200,8 @@ export class Call implements ResponseHead {
     this.lastMessageNs = from.lastMessageNs;
     this.responseCount = from.responseCount;
     this.messageCount = from.messageCount;
-    this.responses = from.responses;
+    this.received = from.received;
+    this.joined = from.joined;
     from.responses = [];
     this.decodeNs = from.decodeNs;
     this.failure = from.failure;
@@ -181,6 +214,17 @@ export class Call implements ResponseHead {
     this.heldBytes = from.heldBytes;
     from.heldBytes = 0;
   }
+}
+
+function splitResponses({ bytes, numbers }: JoinedResponses): ReceivedResponse[] {
+  const responses: ReceivedResponse[] = [];
+  let end = 0;
+  for (let at = 0; at < numbers.length; at += 2) {
+    const start = end;
+    end += numbers[at + 1] as number;
+    responses.push({ readNs: numbers[at] as number, body: bytes.subarray(start, end), isEmpty: false });
+  }
+  return responses;
 }
 
 /** Called when a slot's request ends, with success or failure. The callback may use the slot again. */

@@ -27,7 +27,7 @@ export function expectResponses(call: Call): void {
   call.messageCount = 0;
   call.responseBytes = 0;
   call.lastMessageNs = 0;
-  if (call.responses.length > 0) call.responses = [];
+  call.clearResponses();
 }
 
 /** Resets a call for a request with one response. */

@@ -8,7 +8,7 @@ const SLICE_NS = 200_000;
 /** Maximum number of responses that wait for a later one. Above it, no later response is expected to decide about them. */
 const MOST_UNDECIDED = 1000;
 /** Default limits of deferred responses. A client without idle time judges them as they arrive. */
-const MAX_WAITING: WaitingLimits = { responses: 4096, bytes: 8 * 1024 * 1024 };
+const MAX_WAITING: WaitingLimits = { responses: 4096, bytes: 16 * 1024 * 1024 };
 /** Approximate memory per response besides its bytes. */
 const RESPONSE_BYTES = 128;
 
@@ -170,8 +170,6 @@ export class WaitingResponses {
   }
 }
 
-function sizeOf({ body, responses }: Call): number {
-  let size = RESPONSE_BYTES + (body === undefined ? 0 : body.length);
-  for (const response of responses) size += RESPONSE_BYTES + response.body.length;
-  return size;
+function sizeOf({ body, heldBytes }: Call): number {
+  return RESPONSE_BYTES + Math.max(heldBytes, body?.length ?? 0);
 }

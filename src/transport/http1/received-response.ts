@@ -170,7 +170,7 @@ class KeptEvents {
   /** Used bytes of each block. */
   private readonly usedBytes: number[] = [];
   /** For each event: its read time and its length. */
-  private readonly numbers: number[] = [];
+  private numbers: number[] = [];
 
   /** Adds an event of a call, which arrived with its last message. */
   add(call: Call, bytes: Uint8Array, start: number, end: number): void {
@@ -189,21 +189,12 @@ class KeptEvents {
     this.numbers.push(call.lastMessageNs, length);
   }
 
-  /** Moves the events to a call, as parts of one array. */
+  /** Moves the events to a call. */
   moveTo(call: Call): void {
     const { blocks, numbers, usedBytes } = this;
     if (numbers.length === 0) return;
-    const all = joinBytes(blocks.map((block, i) => block.subarray(0, usedBytes[i])));
-    // Elements added to an old list stay in memory until a full collection, even if the list is no longer used.
-    const responses: Call["responses"] = [];
-    let end = 0;
-    for (let at = 0; at < numbers.length; at += 2) {
-      const start = end;
-      end += numbers[at + 1] as number;
-      responses.push({ readNs: numbers[at] as number, body: all.subarray(start, end), isEmpty: false });
-    }
-    call.responses = responses;
-    numbers.length = 0;
+    call.keepJoined({ bytes: joinBytes(blocks.map((block, i) => block.subarray(0, usedBytes[i]))), numbers });
+    this.numbers = [];
     for (const block of blocks)
       if (block.length === BLOCK_BYTES && freeBlocks.length < MOST_FREE_BLOCKS) freeBlocks.push(block);
     blocks.length = 0;
