@@ -194,8 +194,8 @@ export class RequestSender implements Sender {
     this.slots.fill(slot, feed, sequence);
     this.groups?.countSent(feed.step);
     if (slot >= this.client.calls.length) void this.client.reserve(Math.min(this.slots.count, slot + OPENED_AHEAD));
+    this.sharing?.beforeSend();
     this.client.send(slot, request, feed.stamp);
-    this.sharing?.sent();
   }
 
   private done(call: Call): void {
