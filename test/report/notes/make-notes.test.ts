@@ -377,6 +377,18 @@ test("a level that was not stable names its metric where only one moved", () => 
   assert.equal(metricOf({ throughputRatio: 0.5 }), undefined);
 });
 
+test("connections that the server closes between requests are noted from 1 % of the requests on", () => {
+  const noteOf = (change: Partial<RunResult>): string | undefined =>
+    notesOf([makeLevel()], {}, { sentCount: 1000, ...change }).find(({ code }) => code === "reconnected")?.text;
+  assert.equal(noteOf({ connectionCount: 11 }), undefined);
+  assert.equal(
+    noteOf({ connectionCount: 1000 }),
+    "The server closed connections between requests: 1,000 were opened for 1,000 requests, whose times include that. Let it keep connections, unless its users open new ones as often.",
+  );
+  for (const cause of ["resendCount", "failedCount", "cancelledCount"])
+    assert.equal(noteOf({ connectionCount: 500, [cause]: 490 }), undefined, cause);
+});
+
 const ORDER = ["wrong", "caution", "detail"];
 
 const SIZE = { from: 4, to: 6, startNs: 7.2e9, endNs: 7.5e9, factor: 11.83 };
