@@ -251,7 +251,8 @@ function countReconnects(result: RunResult): number {
   const isClosed = levels.length > 0 && levels.every(({ unit }) => !LEVEL_UNITS[unit].isScheduled);
   // Loads with due times use connections when they need them. Half of the requests is certainly too many.
   const needed = (isClosed ? level : Math.max(prepared.laneCount, sentCount / 2)) * (servers?.length ?? 1);
-  const lost = result.resendCount + result.failedCount + result.cancelledCount;
+  const unaskedCount = result.received?.unaskedCount ?? 0;
+  const lost = result.resendCount + result.failedCount + result.cancelledCount + unaskedCount;
   return result.connectionCount - needed - lost;
 }
 
@@ -269,4 +270,11 @@ export function warnOfReconnects(result: RunResult): string | undefined {
   if (result.isInterrupted || countReconnects(result) <= MANY_RECONNECTED * result.sentCount) return undefined;
   const text = describeReconnects(result);
   return text && `${text}. Let it keep connections, unless its users open new ones as often`;
+}
+
+/** Describes connections on which the server sent a response too many; undefined if there are none. */
+export function describeUnasked({ received }: Pick<RunResult, "received">): string | undefined {
+  const count = received?.unaskedCount ?? 0;
+  if (count === 0) return undefined;
+  return `${countOf(count, "connection was", "connections were")} dropped, because the server sent bytes that no request had asked for. When the next request is in flight already, such bytes count as its response, and its time is wrong: repair the server first`;
 }

@@ -377,6 +377,17 @@ test("a level that was not stable names its metric where only one moved", () => 
   assert.equal(metricOf({ throughputRatio: 0.5 }), undefined);
 });
 
+test("connections with a response that no request had asked for are noted, and are not those that the server closes", () => {
+  const received = { bytes: 1, statuses: {}, unaskedCount: 490 };
+  const notes = notesOf([makeLevel()], {}, { sentCount: 1000, connectionCount: 500, received });
+  assert.deepEqual(
+    notes.filter(({ code }) => code === "unasked-response" || code === "reconnected").map(({ text }) => text),
+    [
+      "490 connections were dropped, because the server sent bytes that no request had asked for. When the next request is in flight already, such bytes count as its response, and its time is wrong: repair the server first.",
+    ],
+  );
+});
+
 test("connections that the server closes between requests are noted from 1 % of the requests on", () => {
   const noteOf = (change: Partial<RunResult>): string | undefined =>
     notesOf([makeLevel()], {}, { sentCount: 1000, ...change }).find(({ code }) => code === "reconnected")?.text;
