@@ -276,5 +276,5 @@ export function warnOfReconnects(result: RunResult): string | undefined {
 export function describeUnasked({ received }: Pick<RunResult, "received">): string | undefined {
   const count = received?.unaskedCount ?? 0;
   if (count === 0) return undefined;
-  return `${countOf(count, "connection was", "connections were")} dropped, because the server sent bytes that no request had asked for. When the next request is in flight already, such bytes count as its response, and its time is wrong: repair the server first`;
+  return `${countOf(count, "connection was", "connections were")} dropped, because the server sent bytes that no request had asked for. When the next request is in flight already, they count as its response, and its time is wrong. Raise the server's keep-alive timeout if they have the status 408, otherwise repair it`;
 }

@@ -383,7 +383,7 @@ test("connections with a response that no request had asked for are noted, and a
   assert.deepEqual(
     notes.filter(({ code }) => code === "unasked-response" || code === "reconnected").map(({ text }) => text),
     [
-      "490 connections were dropped, because the server sent bytes that no request had asked for. When the next request is in flight already, such bytes count as its response, and its time is wrong: repair the server first.",
+      "490 connections were dropped, because the server sent bytes that no request had asked for. When the next request is in flight already, they count as its response, and its time is wrong. Raise the server's keep-alive timeout if they have the status 408, otherwise repair it.",
     ],
   );
 });
