@@ -197,7 +197,9 @@ function toStep(
   problems: Problem[],
 ): DataStep | undefined {
   if (payload === undefined) {
-    problems.push(problem("missing", place, "has no payload", 'Write {"payload": [{…}]} with one object in the list.'));
+    problems.push(
+      problem("missing", place, "has no payload in a list", 'Write {"payload": [{…}]} with one object in the list.'),
+    );
     return undefined;
   }
   const read = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);

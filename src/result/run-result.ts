@@ -143,6 +143,16 @@ export interface FindMaxResult {
   readonly isResolved: boolean;
 }
 
+/** Data received over HTTP in a whole run. */
+export interface ReceivedData {
+  /** Bytes of responses. */
+  readonly bytes: number;
+  /** Number of complete responses by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Number of connections that were dropped because bytes arrived while no request waited for a response. */
+  readonly unaskedCount: number;
+}
+
 /** The final result of a run. */
 export interface RunResult {
   readonly prepared: PreparedRun;
@@ -166,11 +176,8 @@ export interface RunResult {
    * Number of requests that were sent again over a new connection. Each counts once as sent, and its times run from the first send.
    */
   readonly resendCount: number;
-  /**
-   * Data received over HTTP in the whole run: bytes of responses, and the number of complete responses by status. Absent if not
-   * counted.
-   */
-  readonly received?: { readonly bytes: number; readonly statuses: Readonly<Record<string, number>> } | undefined;
+  /** Data received over HTTP in the whole run. Absent if not counted. */
+  readonly received?: ReceivedData | undefined;
   /** Requests sent to each server; absent if there is only one. */
   readonly servers?: readonly ServerLoad[] | undefined;
   /** The other hosts that sent; absent if only this one did. */

@@ -293,6 +293,8 @@ export interface ReceivedCounts {
   bytes: number;
   /** Number of complete responses by status. */
   readonly statusCounts: Uint32Array;
+  /** Number of connections that were dropped because bytes arrived while no request waited for a response. */
+  unaskedCount: number;
 }
 
 /** Highest status that {@link ReceivedCounts} counts: HTTP statuses have three digits. */

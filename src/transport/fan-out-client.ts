@@ -102,6 +102,7 @@ export class FanOutClient implements LoadClient {
       statusCounts: Uint32Array.from({ length: MOST_STATUS + 1 }, (_, status) =>
         all.reduce((sum, { statusCounts }) => sum + (statusCounts[status] as number), 0),
       ),
+      unaskedCount: all.reduce((sum, { unaskedCount }) => sum + unaskedCount, 0),
     };
   }
 

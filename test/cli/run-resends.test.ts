@@ -7,7 +7,7 @@ import { readCsv } from "../report/read-csv.ts";
 import { inFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 
-/** Requests that were sent again because the server closed their kept connection are counted in every report. */
+/** Reports on connections that a server does not keep as it should: those that it closes, and those with a response too many. */
 
 const RESPONSE = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
 const EVERY = 20;
@@ -15,18 +15,24 @@ const EVERY = 20;
 /** A server that answers nothing and closes the connection at every `EVERY`th request, and counts both. */
 async function startClosing(): Promise<{ url: string; counts: { received: number; closed: number }; stop(): void }> {
   const counts = { received: 0, closed: 0 };
+  const server = await startServer((socket) => {
+    if (++counts.received % EVERY !== 0) socket.write(RESPONSE);
+    else {
+      counts.closed++;
+      socket.end();
+    }
+  });
+  return { ...server, counts };
+}
+
+/** A server that answers each request as `answer` does. */
+async function startServer(answer: (socket: Socket) => void): Promise<{ url: string; stop(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.setNoDelay(true);
     socket.on("error", () => {});
-    socket.on("data", () => {
-      if (++counts.received % EVERY !== 0) socket.write(RESPONSE);
-      else {
-        counts.closed++;
-        socket.end();
-      }
-    });
+    socket.on("data", () => answer(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
@@ -34,7 +40,7 @@ async function startClosing(): Promise<{ url: string; counts: { received: number
     for (const socket of sockets) socket.destroy();
     server.close();
   };
-  return { url: `http://127.0.0.1:${port}/`, counts, stop };
+  return { url: `http://127.0.0.1:${port}/`, stop };
 }
 
 interface JsonReport {
@@ -80,6 +86,48 @@ test("console, JSON, CSV, Markdown, page and records count requests that were se
   } finally {
     server.stop();
   }
+});
+
+/** Returns the JSON report of a run against a server that answers as `answer` does. */
+async function reportOf(answer: (socket: Socket) => void, ...args: string[]): Promise<JsonReport> {
+  const server = await startServer(answer);
+  try {
+    return await inFolder({}, async (folder) => {
+      await runInFolder(folder, ["http", server.url, ...args, "--json", "r.json"]);
+      return JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as JsonReport;
+    });
+  } finally {
+    server.stop();
+  }
+}
+
+test("a server that closes each connection after its response is noted with the number of connections", async () => {
+  let closed = 0;
+  const close = (socket: Socket): void => {
+    closed++;
+    socket.end(RESPONSE.replace("\r\n", "\r\nConnection: close\r\n"));
+  };
+  const { notes } = await reportOf(close, "-n", "100", "-c", "2");
+  const { text = "" } = notes.find(({ code }) => code === "reconnected") ?? {};
+  assert.match(text, new RegExp(`between requests: ${closed} were opened for 100 requests`));
+});
+
+test("a response that no request asked for fails the request before it, or costs its connection with a note", async () => {
+  let received = 0;
+  let extra = 0;
+  const answer = (socket: Socket): void => {
+    socket.write(RESPONSE);
+    if (++received % EVERY !== 0) return;
+    extra++;
+    setTimeout(() => socket.write(RESPONSE), 5);
+  };
+  const { requests, notes } = await reportOf(answer, "-n", "100", "-r", "40");
+  const { text = "" } = notes.find(({ code }) => code === "unasked-response") ?? {};
+  const dropped = Number(/^(\d+) connections? w\w+ dropped/.exec(text)?.[1]);
+  assert.equal(requests.completed + requests.failed, received);
+  // On a busy machine the next request may already be in flight.
+  assert.ok(dropped > 0 && dropped + requests.failed <= extra, `${dropped} + ${requests.failed} of ${extra}`);
+  assert.ok(!notes.some(({ code }) => code === "reconnected"));
 });
 
 interface RecordLine {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeWriteError, problem, UserError, userError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
@@ -77,6 +77,8 @@ export const COMMAND = flagCommand({
 async function runTypesCommand(flags: FlagValues, io: CommandIo): Promise<number> {
   if (flags.problems.length > 0) throw new UserError(flags.problems);
   const [folder = "."] = flags.positionals;
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true)
+    throw userError("invalid-value", folder, "is a file", "Give the folder that it is in.");
   const files = [
     [join(folder, TYPES), readDeclarations()],
     [join(folder, ENVIRONMENT), ENVIRONMENT_TEXT],

@@ -120,13 +120,16 @@ export function placedMetrics({ comparison, limits, isAll }: ComparedSides): Pla
 
 const VERDICT_ORDER: readonly ChangeVerdict[] = ["worse", "better", "changed", "no-difference", "inconclusive"];
 
+/** Result of a comparison without levels or metrics that both sides have. */
+export const NOTHING_SHARED = "no metric is on both sides";
+
 /** Counts verdicts: `2 worse, 1 better, 9 no difference shown`. */
 export function summarizeVerdicts(metrics: readonly MetricComparison[]): string {
   const counts = VERDICT_ORDER.map((verdict) => [verdict, metrics.filter((one) => one.verdict === verdict).length]);
   const shown = counts
     .filter(([, count]) => count !== 0)
     .map(([verdict, count]) => `${count} ${nameVerdict(verdict as ChangeVerdict)}`);
-  return shown.length === 0 ? "no metric is on both sides" : shown.join(", ");
+  return shown.length === 0 ? NOTHING_SHARED : shown.join(", ");
 }
 
 /** Describes a side: `base.json (5 runs)`. */

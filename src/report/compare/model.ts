@@ -16,6 +16,7 @@ import {
   formatValue,
   hasVerdicts,
   measuredOfLimit,
+  NOTHING_SHARED,
   namedMetrics,
   nameVerdict,
   placedMetrics,
@@ -91,10 +92,17 @@ function toCheck(same: SameVerdicts, side: string): Check {
   return { state: STATES[verdict.state], text: `${side}${textOf(verdict)}`, measured: measuredOfLimit(...same) };
 }
 
+/** State of the case of a strict comparison in which nothing can be compared. */
+const UNSHARED = { state: "unresolved", kind: "inconclusive", message: NOTHING_SHARED } as const;
+
 /** Returns the cases of limits. An unresolved limit passes unless the command is strict, as for the exit code. */
 function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Case[] {
   const { comparison, limits } = side;
-  if (isStrict && limits.length === 0) return judgeStrictly(side).map((one) => toMetricCase(one, side, isSeveral));
+  if (isStrict && limits.length === 0) {
+    const metrics = judgeStrictly(side);
+    if (metrics.length > 0) return metrics.map((one) => toMetricCase(one, side, isSeveral));
+    return [{ name: `metrics of ${comparison.next.name}`, timeSec: 0, ...UNSHARED }];
+  }
   return limits.map((verdict) => {
     const { state, measured } = toCheck([verdict], "");
     const name = `${isSeveral ? `${comparison.next.name}: ` : ""}${verdict.limit.text}`;

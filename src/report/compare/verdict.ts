@@ -10,6 +10,7 @@ import {
   formatChange,
   hasVerdicts,
   measuredOfLimit,
+  NOTHING_SHARED,
   nameVerdict,
   placedMetrics,
   summarizeVerdicts,
@@ -37,7 +38,7 @@ export function judgeStrictly({ comparison, limits }: ComparedSides): StrictMetr
  */
 export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ReportVerdict {
   const reasons = reasonsOf(sides, isStrict);
-  const strict = isStrict ? sides.flatMap(judgeStrictly) : [];
+  const strict = isStrict ? sides.filter(({ limits }) => limits.length === 0).map(judgeStrictly) : [];
   if (strict.length > 0) return { ...judgeMetrics(strict, describeChanges(sides)), reasons };
   const limits = sides.flatMap((side) => side.limits);
   const has = (state: ChangeLimitState): boolean => limits.some((one) => one.state === state);
@@ -63,15 +64,19 @@ function reasonsOf(sides: readonly ComparedSides[], isStrict: boolean): ReasonJs
       const text = `${of}${named.label} at ${level}: ${nameVerdict(verdict)}, ${formatChange(change)}`;
       return state === "pass" ? [] : [{ state, code: "metric", text }];
     });
+    if (isStrict && side.limits.length === 0 && judgeStrictly(side).length === 0)
+      ofMetrics.push({ state: "unresolved", code: "metric", text: `${of}${NOTHING_SHARED}` });
     return [...ofLimits, ...ofMetrics];
   });
   return worstFirst(all);
 }
 
-function judgeMetrics(metrics: readonly StrictMetric[], headline: string): Omit<ReportVerdict, "reasons"> {
+/** @param sides the metrics of each side. A side without any is unresolved, because nothing was compared */
+function judgeMetrics(sides: readonly StrictMetric[][], headline: string): Omit<ReportVerdict, "reasons"> {
+  const metrics = sides.flat();
   if (metrics.some(({ state }) => state === "fail"))
     return { name: "failed", headline, exitCode: EXIT.assertionFailed };
-  if (metrics.some(({ state }) => state === "unresolved")) {
+  if (metrics.some(({ state }) => state === "unresolved") || sides.some(({ length }) => length === 0)) {
     const needs = describeNeeds(metrics);
     return {
       name: "unresolved",

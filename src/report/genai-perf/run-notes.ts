@@ -1,5 +1,4 @@
 import { areGenerated } from "../../inputs/prompts/requests-plan.ts";
-import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { clientLimitText, ofCore, saturationReason } from "../../measure/client-limit.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { percentileAt } from "../../measure/sketch.ts";
@@ -12,24 +11,25 @@ import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { toOneLine } from "../markup.ts";
 import { describeDelivery, describeUndelivered, ONLY_THROUGHPUT, whyUnstable } from "../notes/load-delivery.ts";
-import { describeCutSessions, describeLoadNotes, describeRepeats, describeResends } from "../notes/load-notes.ts";
+import {
+  describeCutSessions,
+  describeLoadNotes,
+  describeReconnects,
+  describeRepeats,
+  describeResends,
+} from "../notes/load-notes.ts";
 
 /** Notes on a run in addition to its numbers. */
 
 /** Returns warnings that a run's numbers may be misleading; whole sentences. */
 export function reliabilityWarnings(result: RunResult): Text[] {
-  const { failedCount, sentCount, error, isInterrupted, prepared, levels, sessions } = result;
+  const { error, isInterrupted, prepared, levels, sessions } = result;
   const { requests } = prepared.plan;
   const doubts: Text[] = [...prepared.warnings];
   const resends = describeResends(result);
   if (resends !== undefined) doubts.push(resends);
-  if (
-    failedCount + result.cancelledCount === 0 &&
-    result.connectionCount > neededConnections(result) + result.resendCount + 1
-  )
-    doubts.push(
-      `the server closed connections between requests: ${result.connectionCount} were opened for ${sentCount} ${plural(sentCount, "request")}, whose times include that`,
-    );
+  const reconnects = describeReconnects(result);
+  if (reconnects !== undefined) doubts.push(reconnects);
   const repeats = describeRepeats(result);
   if (repeats !== undefined)
     doubts.push(requests !== undefined && areGenerated(requests) ? { say: "more-prompts", repeats } : repeats);
@@ -84,12 +84,6 @@ function describeDueLatency(window: Measurement): string {
   const latency = latencyOf(window, "scheduledLatency");
   const [average, p99] = [latency.mean, percentileAt(latency, 99)].map(formatDurationNs);
   return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
-}
-
-/** Returns the number of connections that a load needs; for loads with due times, the number above which there are too many. */
-function neededConnections({ levels: [level], prepared, sentCount, servers }: RunResult): number {
-  const isClosed = level !== undefined && !LEVEL_UNITS[level.unit].isScheduled;
-  return (isClosed ? level.level : Math.max(prepared.laneCount, sentCount / 2)) * (servers?.length ?? 1);
 }
 
 /** Reports the requests without a valid response, by cause. @param columns the measured requests, if any */

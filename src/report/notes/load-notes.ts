@@ -237,3 +237,44 @@ export function describeResends({ resendCount }: Pick<Counts, "resendCount">): s
 export function warnOfResends(counts: Counts): string | undefined {
   return counts.resendCount > MANY_RESENT * counts.sentCount ? describeResends(counts) : undefined;
 }
+
+/** Above this ratio of requests over a new connection, the times of native reports include connecting at p99 already. */
+const MANY_RECONNECTED = 0.01;
+
+/**
+ * Returns the number of connections that were opened because the server had closed others between requests. Failed and cancelled
+ * requests may have lost theirs.
+ */
+function countReconnects(result: RunResult): number {
+  const { levels, prepared, sentCount, servers } = result;
+  const level = levels.reduce((most, one) => Math.max(most, one.level), 0);
+  const isClosed = levels.length > 0 && levels.every(({ unit }) => !LEVEL_UNITS[unit].isScheduled);
+  // Loads with due times use connections when they need them. Half of the requests is certainly too many.
+  const needed = (isClosed ? level : Math.max(prepared.laneCount, sentCount / 2)) * (servers?.length ?? 1);
+  const unaskedCount = result.received?.unaskedCount ?? 0;
+  const lost = result.resendCount + result.failedCount + result.cancelledCount + unaskedCount;
+  return result.connectionCount - needed - lost;
+}
+
+/** Describes connections that the server closed between requests in a sentence without a full stop; undefined if there are none. */
+export function describeReconnects(result: RunResult): string | undefined {
+  // One more may be a connection for queries.
+  if (countReconnects(result) <= 1) return undefined;
+  const { connectionCount, sentCount } = result;
+  return `the server closed connections between requests: ${formatCount(connectionCount)} were opened for ${countOf(sentCount, "request")}, whose times include that`;
+}
+
+/** Describes such connections, and a remedy, if they are more than 1 % of the requests; otherwise undefined. */
+export function warnOfReconnects(result: RunResult): string | undefined {
+  // The level that was interrupted may be missing.
+  if (result.isInterrupted || countReconnects(result) <= MANY_RECONNECTED * result.sentCount) return undefined;
+  const text = describeReconnects(result);
+  return text && `${text}. Let it keep connections, unless its users open new ones as often`;
+}
+
+/** Describes connections on which the server sent a response too many; undefined if there are none. */
+export function describeUnasked({ received }: Pick<RunResult, "received">): string | undefined {
+  const count = received?.unaskedCount ?? 0;
+  if (count === 0) return undefined;
+  return `${countOf(count, "connection was", "connections were")} dropped, because the server sent bytes that no request had asked for. When the next request is in flight already, they count as its response, and its time is wrong. Raise the server's keep-alive timeout if they have the status 408, otherwise repair it`;
+}

@@ -8,7 +8,14 @@ import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
 import { findInLevel } from "./level-notes.ts";
-import { describeRepeats, type Finding, formatTimes, warnOfResends } from "./load-notes.ts";
+import {
+  describeRepeats,
+  describeUnasked,
+  type Finding,
+  formatTimes,
+  warnOfReconnects,
+  warnOfResends,
+} from "./load-notes.ts";
 
 /** The notes of a report: created once from the results, part of its JSON, and the same in every format. */
 
@@ -60,6 +67,8 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
     ...wholeNotes("repeated-prompts", "detail", textsOf(runs, describeRepeats)),
     // A server that closes kept connections costs time in every such request.
     ...wholeNotes("sent-again", "caution", textsOf(runs, warnOfResends)),
+    ...wholeNotes("unasked-response", "caution", textsOf(runs, describeUnasked)),
+    ...wholeNotes("reconnected", "caution", textsOf(runs, warnOfReconnects)),
     // Where no level lacks it, it was lost between levels.
     ...runs
       .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))

@@ -83,7 +83,9 @@ export function joinTotals(parts: readonly SenderTotals[]): SenderTotals {
   const sessions = known(parts.map((part) => part.sessions));
   return {
     ...sumsOf(parts, ["connectionCount", "resendCount"]),
-    ...(received.length === 0 ? {} : { received: { ...sumsOf(received, ["bytes"]), statuses: addStatuses(received) } }),
+    ...(received.length === 0
+      ? {}
+      : { received: { ...sumsOf(received, ["bytes", "unaskedCount"]), statuses: addStatuses(received) } }),
     servers: servers.length === 0 ? undefined : servers.reduce(addServers),
     sessions: sessions.length === 0 ? undefined : sessions.reduce(addSessions),
     hosts: parts.at(-1)?.hosts,

@@ -255,12 +255,11 @@ export class LocalSender implements LoadSender {
   private get totals(): SenderTotals {
     const { connectionCount, resendCount, received, servers } = this.driver.client;
     const statuses = [...(received?.statusCounts.entries() ?? [])].filter(([, count]) => count > 0);
+    const { bytes = 0, unaskedCount = 0 } = received ?? {};
     return {
       connectionCount,
       resendCount,
-      ...(received === undefined
-        ? {}
-        : { received: { bytes: received.bytes, statuses: Object.fromEntries(statuses) } }),
+      ...(received && { received: { bytes, unaskedCount, statuses: Object.fromEntries(statuses) } }),
       servers,
       sessions: this.parts.sessions?.tally,
     };

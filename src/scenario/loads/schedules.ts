@@ -74,7 +74,8 @@ function toPart({ from, to, startsAtFirst, speed }: Schedule): { part?: Schedule
 }
 
 /**
- * Each entry of the inputs `input.json(…)` once, at the time in its field `timestamp` (milliseconds).
+ * Each entry of the inputs once, at the time in its field `timestamp` (milliseconds). They are `input.payloads(…)`, or `input.json(…)` for
+ * tensors.
  * @example
  * fixedSchedule({ speed: 2 })
  */

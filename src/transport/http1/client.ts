@@ -16,7 +16,7 @@ export class Http1Client implements LoadClient {
   private readonly stallWatch: StallWatch;
   private readonly context: ConnectionContext;
   private isClosed = false;
-  readonly received: ReceivedCounts = { bytes: 0, statusCounts: new Uint32Array(MOST_STATUS + 1) };
+  readonly received: ReceivedCounts = { bytes: 0, statusCounts: new Uint32Array(MOST_STATUS + 1), unaskedCount: 0 };
 
   /** @param reuse knowledge about the server's connections, including from other clients; default: none */
   constructor(endpoint: Endpoint, options: ClientOptions, reuse = createServerReuse()) {

@@ -196,13 +196,11 @@ export class Connection {
     const readNs = arrivalNs(nowNs(), call.sendEndNs, bytes.length);
     this.lastActivityNs = readNs;
     this.response.readNs = readNs;
-    if (!call.isActive) {
-      this.drop();
-      return;
-    }
-    if (this.waiting !== undefined) {
-      // The bytes are unexpected, because the request has not been sent.
-      this.moveWaiting();
+    if (!call.isActive || this.waiting !== undefined) {
+      // The bytes are unexpected, because no request has been sent.
+      this.context.counts.unaskedCount++;
+      if (call.isActive) this.moveWaiting();
+      else this.drop();
       return;
     }
     if (call.firstByteNs === 0) call.firstByteNs = readNs;

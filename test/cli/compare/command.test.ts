@@ -48,6 +48,8 @@ const FILES = {
   "w1.csv": csv(100, 1100),
   "w2.csv": csv(105, 1400),
   "w3.csv": csv(95, 800),
+  "l1.csv": csv(100, 1000, 2),
+  "l2.csv": csv(101, 1010, 2),
   "other.json": '{"a": 1}',
 };
 const BASE = "b1.csv,b2.csv,b3.csv";
@@ -107,6 +109,12 @@ describe("exit codes", () => {
       /^UNRESOLVED [\s\S]*runs\s+needed\s+on\s+each\s+side[\s\S]*throughput\s+about\s+\d/,
     ],
     ["and for one run on a side", ["b1.csv", "n1.csv", "--strict"], 66, /^UNRESOLVED /m],
+    [
+      "and for levels of which none is on both sides",
+      [BASE, SAME, "l1.csv,l2.csv", "--strict"],
+      66,
+      /^UNRESOLVED [\s\S]*Only in l1\.csv and 1 more: concurrency 2/m,
+    ],
     [
       "which the short help says",
       ["--help"],
@@ -224,6 +232,14 @@ describe("outputs", () => {
         assert.match(xml, /<testcase name="p99 &gt; \+5%" /);
         assert.match(xml, /<system-out>(PASSED|FAILED|UNRESOLVED) {2}/);
       });
+  });
+
+  test("have an error of JUnit where a strict comparison has nothing to compare", async () => {
+    await inFolder(FILES, async (folder) => {
+      const args = ["compare", BASE, "l1.csv,l2.csv", "--strict", "--junit", "c.xml"];
+      assert.equal((await runInFolder(folder, args)).code, 66);
+      assert.match(readFileSync(join(folder, "c.xml"), "utf8"), /<error message="no metric is on both sides"/);
+    });
   });
 
   test("on standard output are alone there", async () => {

@@ -377,6 +377,29 @@ test("a level that was not stable names its metric where only one moved", () => 
   assert.equal(metricOf({ throughputRatio: 0.5 }), undefined);
 });
 
+test("connections with a response that no request had asked for are noted, and are not those that the server closes", () => {
+  const received = { bytes: 1, statuses: {}, unaskedCount: 490 };
+  const notes = notesOf([makeLevel()], {}, { sentCount: 1000, connectionCount: 500, received });
+  assert.deepEqual(
+    notes.filter(({ code }) => code === "unasked-response" || code === "reconnected").map(({ text }) => text),
+    [
+      "490 connections were dropped, because the server sent bytes that no request had asked for. When the next request is in flight already, they count as its response, and its time is wrong. Raise the server's keep-alive timeout if they have the status 408, otherwise repair it.",
+    ],
+  );
+});
+
+test("connections that the server closes between requests are noted from 1 % of the requests on", () => {
+  const noteOf = (change: Partial<RunResult>): string | undefined =>
+    notesOf([makeLevel()], {}, { sentCount: 1000, ...change }).find(({ code }) => code === "reconnected")?.text;
+  assert.equal(noteOf({ connectionCount: 11 }), undefined);
+  assert.equal(
+    noteOf({ connectionCount: 1000 }),
+    "The server closed connections between requests: 1,000 were opened for 1,000 requests, whose times include that. Let it keep connections, unless its users open new ones as often.",
+  );
+  for (const cause of ["resendCount", "failedCount", "cancelledCount"])
+    assert.equal(noteOf({ connectionCount: 500, [cause]: 490 }), undefined, cause);
+});
+
 const ORDER = ["wrong", "caution", "detail"];
 
 const SIZE = { from: 4, to: 6, startNs: 7.2e9, endNs: 7.5e9, factor: 11.83 };

@@ -314,7 +314,7 @@ for (const [name, statuses, failedCount, counts] of [
   ],
 ] as const)
   test(`responses ${name}`, () => {
-    const [, , , line] = linesOf({ bytes: 400_000, statuses }, {}, failedCount);
+    const [, , , line] = linesOf({ bytes: 400_000, unaskedCount: 0, statuses }, {}, failedCount);
     assert.equal(line, `  ${counts}`);
   });
 

@@ -149,7 +149,7 @@ test("one request again and again, as rampart http shows it: its load, time and 
   const target = { kind: "plain-http", method: "GET", url: "http://localhost:8000", path: "/health" };
   const load = { ...LOAD, levels: { kind: "list", values: [4] } } as const;
   const plan = { name: "http", target: target as unknown as TritonTargetPlan, measurement: TIMED, load };
-  const received = { bytes: 800_000, statuses: { 200: 8000, 503: 40 } };
+  const received = { bytes: 800_000, unaskedCount: 0, statuses: { 200: 8000, 503: 40 } };
   const failures = [{ kind: "http", status: 503, count: 40, example: "the server is not ready" }] as const;
   const assertions = [{ metric: ERRORS, comparison: "at-most", limit: 0.01 }] as const;
   const model = modelOf({ ...plan, assertions }, [levelOf(4, 1, 40)], { received, failures });

@@ -129,7 +129,9 @@ function runScript(script: (socket: ScriptedSocket) => void) {
       },
     });
     const { sendStartNs = 0, endNs = 0, isResent } = last ?? {};
-    return { ends, latencyMs: (endNs - sendStartNs) / 1e6, isResent, connectionCount: client.connectionCount, written };
+    const { connectionCount, received } = client;
+    const unasked = received.unaskedCount === 0 ? {} : { unaskedCount: received.unaskedCount };
+    return { ends, latencyMs: (endNs - sendStartNs) / 1e6, isResent, connectionCount, written, ...unasked };
   } finally {
     client.close();
     performance.now = now;
@@ -324,6 +326,18 @@ describe("reuse of HTTP/1.1 connections", () => {
       },
     );
   }
+
+  test("a response that no request asked for costs its connection, is counted, and is no response to the next request", () => {
+    const course = runScript((socket) => {
+      socket.answerAfter(1, WHOLE);
+      socket.answerAfter(1, STREAM);
+      socket.send();
+      socket.open();
+      socket.answerAfter(5, WHOLE);
+    });
+    const times = { latencyMs: 5, isResent: false };
+    assert.deepEqual(course, { ends: ["ok", "ok"], ...times, connectionCount: 2, written: 2, unaskedCount: 1 });
+  });
 
   test("one lost connection changes nothing for the other slots", LIMIT, async () => {
     let receivedCount = 0;
