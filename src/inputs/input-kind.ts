@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
@@ -57,4 +58,20 @@ export interface PerfAnalyzerInputs {
   readonly names: readonly string[];
   /** Part of the data that they do not express, as a sentence without a full stop. */
   readonly note?: string;
+}
+
+/** Returns the entries of inputs whose steps can be sent in order. */
+export function orderEntries() {
+  return {
+    /**
+     * True: each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each
+     * lane has its own stride, like in perf_analyzer.
+     */
+    isInOrder: v.exactOptional(v.boolean()),
+  };
+}
+
+/** Reports whether the steps of such inputs are sent in order. */
+export function isInOrder({ isInOrder = false }: { readonly isInOrder?: boolean }): boolean {
+  return isInOrder;
 }

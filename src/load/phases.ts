@@ -14,12 +14,6 @@ import type { LoadMode, PhasedLoad, PreparedLoad, PreparedMode, PreparedPhase } 
 /** Several loads in sequence, without a pause. */
 export interface PhasesLoadPlan extends PlanOf<typeof schema> {}
 
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly phases: PhasesLoadPlan;
-  }
-}
-
 /** Whether a load can be a phase: it continues until something else ends it, takes any data, and has neither phases nor rules. */
 export function canBePhase({ requestCount, dataOrder, phases, mlperf }: LoadMode<LoadPlan>): boolean {
   return [requestCount, dataOrder, phases, mlperf].every((field) => field === undefined);

@@ -19,12 +19,6 @@ import type { ArrivalsText, LoadMode } from "./load-mode.ts";
 /** Requests sent at a rate, independently of the server's responses. */
 export type RequestRateLoadPlan = PlanOf<typeof schema>;
 
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly "request-rate": RequestRateLoadPlan;
-  }
-}
-
 function schema() {
   return v.pipe(
     v.object({

@@ -88,17 +88,17 @@ export function parametersSchema() {
 }
 
 /**
- * The parts of a plan that describe targets, by `kind`. Each service kind declares its part next to its schema in `service/`.
- * All have `protocol`, `isStreaming` and `batchSize`.
+ * The parts of a plan that describe targets, by `kind`: those of the entries in `registry/service-kinds.ts`. All have
+ * `protocol`, `isStreaming` and `batchSize`.
  */
-// biome-ignore lint/suspicious/noEmptyInterface: the service kinds add to it.
+// biome-ignore lint/suspicious/noEmptyInterface: the registry adds to it.
 export interface TargetPlans {}
 
 /** The server to measure. */
 export type TargetPlan = TargetPlans[keyof TargetPlans];
 
-/** The parts of a plan that describe inputs, by `kind`. Each source declares its part next to its entry in `inputs/kinds/`. */
-// biome-ignore lint/suspicious/noEmptyInterface: the sources add to it.
+/** The parts of a plan that describe inputs, by `kind`: those of the entries in `registry/input-kinds.ts`. */
+// biome-ignore lint/suspicious/noEmptyInterface: the registry adds to it.
 export interface InputsPlans {}
 
 /** Source of request data. */

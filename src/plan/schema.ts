@@ -13,6 +13,11 @@ export type EntriesOf<E extends () => v.ObjectEntries> = v.InferOutput<v.ObjectS
 /** The part of a plan that a schema describes: `PlanOf<typeof tlsSchema>`. */
 export type PlanOf<S extends (...parts: never[]) => v.GenericSchema> = Frozen<OutputOf<S>>;
 
+/** The parts of a plan that the entries of a table describe, by the keys of the table. */
+export type PlansOf<Table> = {
+  readonly [K in keyof Table]: Table[K] extends { schema(): Schema<infer Part> } ? Part : never;
+};
+
 type Frozen<T> = T extends (...args: never[]) => unknown
   ? T
   : T extends object

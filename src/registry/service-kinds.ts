@@ -1,6 +1,7 @@
 import type { MixTargetPlan } from "../plan/groups/mix.ts";
 import { fieldOf } from "../plan/objects.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
+import type { PlansOf } from "../plan/schema.ts";
 import { registerUrl } from "../plan/secrets.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { grpcKind } from "../service/dynamic-grpc/kind.ts";
@@ -19,9 +20,7 @@ import { customKind } from "../service/user-defined/kind.ts";
 export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan | MixTargetPlan>;
 
 /** The service kinds, by the `kind` of their target. To add one, add a folder and a line here. */
-export const SERVICE_KINDS: {
-  readonly [K in ServerTargetPlan["kind"]]: ServiceKind<Extract<ServerTargetPlan, { kind: K }>>;
-} = {
+export const SERVICE_KINDS = {
   triton: tritonKind,
   openai: openAiKind,
   torchserve: torchServeKind,
@@ -32,12 +31,14 @@ export const SERVICE_KINDS: {
   "triton-c-api": tritonInProcessKind,
 };
 
+const SINGLE_TARGETS = { ...SERVICE_KINDS, embedded: embeddedKind };
+
+declare module "../plan/plan.ts" {
+  interface TargetPlans extends PlansOf<typeof SINGLE_TARGETS> {}
+}
+
 /** All kinds of targets, by their `kind`. */
-export const TARGETS: { readonly [K in TargetPlan["kind"]]: TargetKind<Extract<TargetPlan, { kind: K }>> } = {
-  ...SERVICE_KINDS,
-  embedded: embeddedKind,
-  mix: createMixKind((target) => targetKindOf(target)),
-};
+export const TARGETS = { ...SINGLE_TARGETS, mix: createMixKind((target) => targetKindOf(target)) };
 
 /** Returns the kind of a target. */
 export function targetKindOf(target: TargetPlan): TargetKind<TargetPlan> {

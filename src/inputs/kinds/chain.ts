@@ -11,12 +11,6 @@ import { type DataStep, NO_TENSORS } from "../dataset.ts";
 import type { InputKind } from "../input-kind.ts";
 import { type EncodedBody, encodeBody, encodePart } from "../requests.ts";
 
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly "http-chain": ChainInputsPlan;
-  }
-}
-
 const DEFAULT_COUNT = 100;
 
 /** Chains of requests. Each stream is one chain. */

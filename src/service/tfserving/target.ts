@@ -6,12 +6,6 @@ import { neverStreams, serverEntries, tensorEntries } from "../target-schemas.ts
 /** A TensorFlow Serving server, or another server with its PredictionService, over gRPC. */
 export type TfServingTargetPlan = PlanOf<typeof tfServingTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly tfserving: TfServingTargetPlan;
-  }
-}
-
 /** A TensorFlow Serving target with perf_analyzer's defaults. */
 export const DEFAULT_TF_SERVING_TARGET: Omit<TfServingTargetPlan, "url" | "model"> = {
   kind: "tfserving",

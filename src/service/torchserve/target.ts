@@ -5,12 +5,6 @@ import { neverStreams, serverEntries } from "../target-schemas.ts";
 /** A TorchServe server. */
 export type TorchServeTargetPlan = PlanOf<typeof torchServeTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly torchserve: TorchServeTargetPlan;
-  }
-}
-
 /** Name of the part of a form, and of a raw body, in TorchServe's documentation. */
 export const DEFAULT_PART = "data";
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";

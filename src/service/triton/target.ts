@@ -9,12 +9,6 @@ import { parameterSchema } from "./parameters.ts";
 /** A Triton server, or another server with the KServe v2 protocol. */
 export type TritonTargetPlan = PlanOf<typeof tritonTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly triton: TritonTargetPlan;
-  }
-}
-
 /** A model that the measured model calls. */
 export type ComposingModelPlan = TritonTargetPlan["composingModels"][number];
 
