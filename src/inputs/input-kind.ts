@@ -12,7 +12,6 @@ import type { HeldEntries } from "./held-entries.ts";
  */
 export interface InputKind<P extends InputsPlan> {
   schema(): Schema<P>;
-  /** The form of the requests. */
   readonly makes: RequestForm;
   /** True if its requests are not prompts, so that repeating one does not hit a prompt cache. Absent: they are prompts. */
   readonly hasNoPrompts?: true;

@@ -11,9 +11,7 @@ export const SCALE = 6;
 const PER_DOUBLE = 1 << SCALE; // computed by a shift, so that engines keep indexes as integers
 const LOWEST_EXPONENT = -20; // 0.95 us
 const HIGHEST_EXPONENT = 12; // 68 min
-/** Index of the first bucket. */
 const FIRST_INDEX = LOWEST_EXPONENT * PER_DOUBLE;
-/** Number of buckets. */
 const BUCKET_COUNT = (HIGHEST_EXPONENT - LOWEST_EXPONENT) * PER_DOUBLE;
 
 /** Upper bound of each bucket, in nanoseconds. */

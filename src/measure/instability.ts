@@ -125,7 +125,6 @@ export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): Text 
   }
 }
 
-/** Returns the setting for the length of windows. */
 export function windowSettingOf({ kind }: MeasurementModePlan): SettingPath {
   return kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs";
 }

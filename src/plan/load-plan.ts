@@ -36,7 +36,6 @@ export function levelsSchema(value: Schema<number>) {
  */
 export type SearchPlan = PlanOf<typeof searchSchema>;
 
-/** Returns the schema of a search. */
 export function searchSchema() {
   return v.picklist(["linear", "knee", "binary", "highest"], "must be linear, knee, binary or highest");
 }

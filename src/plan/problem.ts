@@ -79,7 +79,6 @@ export class UserError extends Error {
   }
 }
 
-/** Limits the number and the length of problems. */
 function limitProblems(problems: readonly Problem[]): readonly Problem[] {
   const shown = problems.slice(0, MAX_PROBLEMS).map(limitLength);
   const last = shown.at(-1);
@@ -220,7 +219,6 @@ export function describeWriteError(error: unknown): string {
   return (error as { readonly code?: unknown } | undefined)?.code === "ENOENT" ? NO_FOLDER : describeFileError(error);
 }
 
-/** Creates the error for a text that is not JSON. */
 export function notJson(path: string, error: unknown, hint = ""): UserError {
   return userError("not-json", path, `is not JSON: ${messageOf(error)}`, hint);
 }

@@ -13,7 +13,6 @@ export type LengthPlan = PromptsPlan["isl"];
 /** One kind of request in a mix. */
 export type MixPartPlan = PromptsPlan["mix"][number];
 
-/** Returns the schema of prompts. */
 export function promptsSchema() {
   const whole = (least: number) => v.pipe(v.number(), isWhole(), atLeast(least));
   const length = v.object({

@@ -54,7 +54,6 @@ export function isWhole(): v.IntegerAction<number, string> {
   return v.integer("must be a whole number");
 }
 
-/** Requires a number above 0. */
 export function aboveZero(): v.GtValueAction<number, 0, string> {
   return v.gtValue(0, "must be above 0");
 }
@@ -96,7 +95,6 @@ export function protocolSchema() {
   return v.picklist(["http", "grpc"], "must be http or grpc");
 }
 
-/** Returns the schema of true or false. */
 export function flagSchema(): v.BooleanSchema<string> {
   return withHint(v.boolean("must be true or false"), (given) => {
     const meant = FLAG_WORDS.get(String(given).toLowerCase());

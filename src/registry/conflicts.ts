@@ -232,7 +232,6 @@ function checkTags(plan: Plan): Problem[] {
   });
 }
 
-/** Returns the tags of each target. */
 function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
   const isOpen = (given: Plan["inputs"], functions: readonly (TagsPlan | undefined)[]): boolean =>
     inputKindOf(given).canHaveTags?.(given) === true || functions.some((one) => one?.of !== undefined);

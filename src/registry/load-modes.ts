@@ -44,7 +44,6 @@ function createPhases(): LoadMode<PhasesLoadPlan> {
   return createPhasesMode({ modeOf: loadModeOf, allModes, prepare: prepareOne });
 }
 
-/** Returns the mode of a load. */
 export function loadModeOf(load: LoadPlan): LoadMode<LoadPlan> {
   return LOAD_MODES[load.kind] as LoadMode<LoadPlan>;
 }

@@ -40,7 +40,6 @@ declare module "../plan/plan.ts" {
 /** All kinds of targets, by their `kind`. */
 export const TARGETS = { ...SINGLE_TARGETS, mix: createMixKind((target) => targetKindOf(target)) };
 
-/** Returns the kind of a target. */
 export function targetKindOf(target: TargetPlan): TargetKind<TargetPlan> {
   return TARGETS[target.kind] as TargetKind<TargetPlan>;
 }
@@ -55,7 +54,6 @@ export function networkOf(target: ServerTargetPlan): { readonly moreUrls: readon
   return { moreUrls: fieldOf(target, "moreUrls") ?? [], tls: fieldOf(target, "tls") ?? DEFAULT_TLS };
 }
 
-/** Returns the kind of a server target. */
 export function serviceKindOf(target: ServerTargetPlan): ServiceKind<ServerTargetPlan> {
   return SERVICE_KINDS[target.kind] as ServiceKind<ServerTargetPlan>;
 }

@@ -45,7 +45,6 @@ export class TemporaryFile {
   }
 }
 
-/** Returns the folder of temporary files. */
 export function temporaryFolder(): string {
   return process.getBuiltinModule("node:os").tmpdir();
 }

@@ -22,7 +22,6 @@ export interface FieldContext {
 
 type FieldFunction = (values: FieldContext["values"], started: unknown) => unknown;
 
-/** Whether a field is a function of the parameters. */
 function isCalled(name: string, field: unknown): field is FieldFunction {
   return typeof field === "function" && !FUNCTION_FIELDS.has(name);
 }

@@ -2,7 +2,6 @@ import { joinBytes } from "../runtime/bytes.ts";
 
 /** Bodies of type multipart/form-data, as RFC 7578 describes them. */
 
-/** One part of a form. */
 export interface FormPart {
   readonly name: string;
   /** Absent: the part has no file name. */

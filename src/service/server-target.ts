@@ -17,7 +17,6 @@ function serverUrls({ url, moreUrls = [] }: ServerTarget): readonly string[] {
   return [url, ...moreUrls];
 }
 
-/** Describes the address of a target. */
 export function describeServer({ url, protocol }: ServerTarget): string {
   return `${url} over ${protocol}`;
 }

@@ -17,7 +17,6 @@ import type { TensorSpec } from "./tensor.ts";
 /** Unit of throughput of kinds that set none: inferences per second. Each item of a batch counts. */
 export const DEFAULT_THROUGHPUT_UNIT = "infer/s";
 
-/** A model. */
 export interface ModelInfo {
   readonly name: string;
   /** The requested version; empty: the server chooses. */
@@ -223,7 +222,6 @@ export interface TargetKind<T extends TargetPlan> {
    * a prompt cache. Default: false.
    */
   readonly hasShortRequests?: true;
-  /** Returns the form of the target's requests. */
   takes(target: T): RequestForm;
   /** Returns the target's names in profile exports. */
   exported(target: T): ExportedTarget;

@@ -13,7 +13,6 @@ export interface SoundSamples {
 export interface MediaEncoders {
   /** Returns a JPEG file. */
   encodeJpeg(image: IndexedImage): Uint8Array;
-  /** Returns an MP3 file. */
   encodeMp3(sound: SoundSamples): Uint8Array;
 }
 

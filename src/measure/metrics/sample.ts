@@ -57,7 +57,6 @@ export function sampleOfSketch(sketch: Sketch): Sample {
   };
 }
 
-/** Returns a sample of numbers extracted from responses. */
 export function sampleOfExtracted(extracted: Extracted): Sample {
   const { count, mean, min, max } = extracted.numbers;
   return {

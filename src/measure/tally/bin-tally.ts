@@ -126,7 +126,6 @@ export class BinTally {
     return this.addAll(one, 1)[0] as number;
   }
 
-  /** Adds a failed request. */
   addFailed(endNs: number): void {
     one[0] = endNs;
     this.extend(one, 1);

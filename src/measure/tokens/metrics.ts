@@ -251,7 +251,6 @@ export type FollowedSum = Extract<Followed, TokenMetric>;
 /** All metrics, in the order of the table. */
 export const TOKEN_METRICS = Object.keys(METRICS) as readonly TokenMetric[];
 
-/** Returns the entry of a metric. */
 export function entryOf(metric: TokenMetric): MetricEntry {
   return METRICS[metric];
 }
@@ -286,7 +285,6 @@ export type QuantityOf<K> = K extends `${string}Ns`
       ? "rate"
       : "count";
 
-/** Returns the quantity of a metric. */
 export function quantityOf<K extends TokenMetric>(metric: K): QuantityOf<K> {
   const ends = { Ns: "time", Ratio: "ratio", PerSec: "rate", PerSecPerUser: "rate" };
   const found = Object.entries(ends).find(([end]) => metric.endsWith(end));

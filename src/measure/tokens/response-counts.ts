@@ -19,7 +19,6 @@ interface StreamEnds {
   readonly mark?: string | undefined;
 }
 
-/** Counts of responses. */
 export interface ResponseCounts {
   /** Number of responses with content, which have metrics. */
   readonly count: number;
@@ -92,7 +91,6 @@ export abstract class ResponseCounter implements ResponseCounts {
     this.failureExample ??= example;
   }
 
-  /** Counts a stream by its end. */
   addEnd({ isMarked, mark }: Pick<StreamEnd, "isMarked" | "mark">): void {
     const { markedCount, unmarkedCount } = this.streamEnds;
     this.streamEnds = isMarked

@@ -133,5 +133,4 @@ export function measureColumns(
   return tally.cut(span);
 }
 
-/** No tokens at all. */
 export const NO_TOKENS: TokenMeasurement = new TokenTally().cut();

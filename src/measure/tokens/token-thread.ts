@@ -220,7 +220,6 @@ export class MeterDesk {
   }
 }
 
-/** Data to start a token thread. */
 export interface TokenThreadData {
   readonly plan: Pick<TokensPlan, "tokenizer" | "revision">;
   /** Secrets to mask in failures, which quote the server. */

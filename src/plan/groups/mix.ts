@@ -9,7 +9,6 @@ import { tagsSchema } from "./tags.ts";
 /** Several targets that share one load. */
 export type MixTargetPlan = PlanOf<typeof mixSchema>;
 
-/** A member of a mix. */
 export type MixMemberPlan = MixTargetPlan["members"][number];
 
 declare module "../plan.ts" {

@@ -70,7 +70,6 @@ export class LevelFrame {
     return (await sender.until({ kind: "now" })).unsent;
   }
 
-  /** Returns the result of a level measured in one window. */
   async finish(window: Measurement, timeline: readonly TimelineBucket[]): Promise<LevelResult> {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
@@ -105,7 +104,6 @@ export class LevelFrame {
     return this.result("partial", this.merge([...recent, last]), trials, {});
   }
 
-  /** Merges the windows of a result. */
   merge(windows: readonly Measurement[]): Measurement {
     this.mergedCount = windows.length;
     return mergeInTime(windows);
@@ -164,7 +162,6 @@ export class LevelFrame {
   }
 }
 
-/** Returns a result with its tokens. */
 export function addTokens(result: LevelResult, taken: LevelTokens | undefined): LevelResult {
   if (taken === undefined) return result;
   const { tokenRows } = taken;

@@ -3,7 +3,6 @@ import type { RunSignal } from "../interrupt.ts";
 import type { FailureLimits } from "../judge/failure-limits.ts";
 import type { LoadSender, LoadStep } from "../send/messages.ts";
 
-/** Parameters of a warm-up. */
 export interface WarmUp {
   readonly sender: LoadSender;
   /** The clock by which the sender sends. */

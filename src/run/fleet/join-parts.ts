@@ -32,7 +32,6 @@ export function sumsOf<K extends string>(
   return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
 }
 
-/** Joins the states of senders. */
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
   return {

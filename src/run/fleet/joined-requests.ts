@@ -104,7 +104,6 @@ export class JoinedRequests {
     this.timer.unref?.();
   }
 
-  /** Returns the listener for the requests of a sender. */
   listenerOf(sender: number): RequestListener {
     return {
       add: (batch) => this.order.add(sender, batch),

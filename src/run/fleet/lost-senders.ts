@@ -21,7 +21,6 @@ export class LostSenders {
     this.startNs = startNs;
   }
 
-  /** Sets the start of the run. */
   beginRun(startNs: number): void {
     this.startNs = startNs;
   }

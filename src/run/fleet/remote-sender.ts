@@ -32,7 +32,6 @@ export interface SentCounts {
   readonly standstills?: readonly Standstill[];
 }
 
-/** An event from a remote sender. */
 export type SenderEvent =
   | ({ readonly kind: "counts" } & SentCounts)
   | ({ readonly kind: "reply"; readonly id: number; readonly value: unknown } & SentCounts)

@@ -12,7 +12,6 @@ import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { MemberSession, Session } from "../open/session.ts";
 import { groupSteps, type RequestGroup, type RequestGroups } from "./request-groups.ts";
 
-/** Counts the tokens of a text. */
 type CountTokens = (text: string) => number;
 
 /**

@@ -26,7 +26,6 @@ export interface ServerIdentity {
 
 /** An API that a server serves. */
 export interface FoundApi {
-  /** The service kind that measures it. */
   readonly kind: keyof typeof SERVICE_KINDS;
   /** Name of the API: `kserve`. */
   readonly api: string;

@@ -70,7 +70,6 @@ export async function connect(
   return isOwn ? { ...links, createSinkClient } : links;
 }
 
-/** Returns the links to a server that the run has started. */
 export function toLinks({ ready, createClient, close }: StartedServer): Links {
   return { createClient, createControl: createClient, serverCount: 1, ready, close };
 }

@@ -208,7 +208,6 @@ function splitBody(entry: Entry, body: unknown, path: string, problems: Problem[
   };
 }
 
-/** Returns the names of options. */
 function namesOf(schema: Entry["options"]): string[] {
   const { entries = {} } = (schema ?? {}) as { readonly entries?: object };
   return Object.keys(entries);

@@ -13,7 +13,6 @@ const KIND = "per-target";
 /** Maximum number of targets: each is a separate run, at the same time as the others. */
 const MOST_TARGETS = 100;
 
-/** Its form in data. */
 export const PER_TARGET_FORM: DataForm = {
   name: "perTarget",
   args: ["loads"],

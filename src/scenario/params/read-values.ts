@@ -124,7 +124,6 @@ function readText({ kind, options }: NamedParameter, { path, text }: GivenText, 
   return undefined;
 }
 
-/** A parameter for help. */
 export interface ParameterHelp {
   readonly name: string;
   readonly placeholder: string;

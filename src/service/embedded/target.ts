@@ -13,7 +13,6 @@ import type { TritonTargetPlan } from "../triton/target.ts";
 /** Rampart's built-in server, started for the run. */
 export type EmbeddedTargetPlan = PlanOf<typeof embeddedTargetSchema>;
 
-/** Returns the schema of an embedded target. */
 function embeddedTargetSchema() {
   const target = v.object({
     kind: v.literal("embedded"),

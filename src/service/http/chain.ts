@@ -23,7 +23,6 @@ export interface ChainTurn {
   readonly showsValues: boolean;
 }
 
-/** The target of chains. */
 export interface ChainTarget {
   readonly server: CookieServer;
   /** Path of calls without one. */

@@ -5,7 +5,6 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** An audio clip. */
 export interface AudioClip {
   readonly format: "wav" | "mp3";
   /** The file's bytes in base64. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../plan/objects.ts";
+import { isObject, parseJson } from "../../plan/objects.ts";
 import type { ResponseKind } from "./response-kind.ts";
 import { countIds, toText } from "./response-parts.ts";
 
@@ -119,11 +119,7 @@ function countChoices({ n, prompt }: Readonly<Record<string, unknown>>): number 
 /** Parses JSON in a string, or in a list of one string; undefined for anything else. */
 function parseText(value: unknown): unknown {
   const text: unknown = Array.isArray(value) ? value[0] : value;
-  try {
-    return typeof text === "string" ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
+  return typeof text === "string" ? parseJson(text) : undefined;
 }
 
 /** Names of the limit. Chats may have two of them; the first one counts. */
@@ -163,7 +159,6 @@ function joinTexts(value: unknown): string {
   return listTexts(value).join(" ");
 }
 
-/** Returns a text, or the texts of a list. */
 function listTexts(value: unknown): readonly string[] {
   if (isObject(value)) return [toText(value["text"])];
   if (!Array.isArray(value)) return [toText(value)];

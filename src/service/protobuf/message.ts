@@ -31,7 +31,6 @@ export class MessageSpec {
     this.makeTable = makeTable;
   }
 
-  /** The fields, ordered by number. */
   get inOrder(): readonly FieldSpec[] {
     if (this.ordered === undefined) {
       this.ordered = [];

@@ -12,7 +12,6 @@ import { readTensor, toTensorProto } from "./tensor-proto.ts";
 
 /** TensorFlow Serving's inference over gRPC: `PredictionService/Predict`. */
 
-/** Returns the path of a method of the PredictionService. */
 export function predictionPath(method: string): string {
   return `/tensorflow.serving.PredictionService/${method}`;
 }

@@ -2,7 +2,6 @@ import * as v from "valibot";
 import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { neverStreams, serverEntries } from "../target-schemas.ts";
 
-/** A TorchServe server. */
 export type TorchServeTargetPlan = PlanOf<typeof torchServeTargetSchema>;
 
 /** Name of the part of a form, and of a raw body, in TorchServe's documentation. */

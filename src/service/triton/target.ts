@@ -30,7 +30,6 @@ export const DEFAULT_TRITON_TARGET: Omit<TritonTargetPlan, "url" | "protocol" | 
   tls: DEFAULT_TLS,
 };
 
-/** Returns the schema of a Triton target. */
 export function tritonTargetSchema() {
   const target = v.object({
     kind: v.literal("triton"),
