@@ -51,7 +51,6 @@ export interface InputKind<P extends InputsPlan> {
   load(plan: P, model: ModelInfo, order: DataOrder, held?: HeldEntries): Dataset | Promise<Dataset>;
 }
 
-/** Input data in perf_analyzer's terms. */
 export interface PerfAnalyzerInputs {
   /** Files or a folder, or `zero`. For data that is not in a file, the name of a file that would contain it. */
   readonly names: readonly string[];

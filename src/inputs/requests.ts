@@ -142,7 +142,10 @@ export function encodeBody(body: BodyPlan): EncodedBody {
         contentType: body.contentType ?? OTHER_TYPE,
       };
     case "file":
-      return { bytes: readFile(body.file), contentType: body.contentType ?? typeOfFile(body.file) };
+      return {
+        bytes: readFile(body.file),
+        contentType: body.contentType ?? TYPES[extname(body.file).toLowerCase()] ?? OTHER_TYPE,
+      };
   }
 }
 
@@ -182,7 +185,3 @@ const TYPES: Readonly<Record<string, string>> = {
   ".mp4": "video/mp4",
   ".pdf": "application/pdf",
 };
-
-function typeOfFile(path: string): string {
-  return TYPES[extname(path).toLowerCase()] ?? OTHER_TYPE;
-}

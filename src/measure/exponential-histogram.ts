@@ -79,7 +79,6 @@ export class ExponentialHistogram {
     this.sumNs += count * Math.max(0, durationNs);
   }
 
-  /** Adds the durations of another histogram. */
   addAll({ offset, counts, count, sumNs }: HistogramCounts): void {
     for (let i = 0; i < counts.length; i++) if (counts[i] !== 0) this.addTo(offset + i, counts[i] as number);
     this.count += count;

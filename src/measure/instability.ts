@@ -8,7 +8,6 @@ import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 
 /** Why a level did not become stable, and what may help. */
 
-/** One of the compared windows. */
 interface UnsteadyWindow {
   /** Inferences per second. */
   readonly inferPerSec: number;

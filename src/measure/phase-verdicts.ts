@@ -38,7 +38,6 @@ interface Drift {
   readonly throughput: Change;
 }
 
-/** Recovery of the latency. */
 interface Recovery {
   /** Median latency that counts as normal, in nanoseconds. */
   readonly baseNs: number;

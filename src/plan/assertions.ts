@@ -25,7 +25,6 @@ export function customFactsEntries() {
 /** Computation of a metric from other metrics of a level: a JMESPath expression, or a function of the scenario. */
 export type DerivedValue = PlanOf<typeof derivedValueSchema>;
 
-/** Returns the schema of a JMESPath expression. */
 export function expressionSchema() {
   return filledSchema("must be a JMESPath expression");
 }

@@ -151,7 +151,6 @@ function measurementSchema() {
   const natural = v.pipe(v.number(), atLeast(0));
   return v.object({
     mode: measurementModeSchema(),
-    /** Number of unmeasured requests before each measurement. */
     warmupRequests: wholeSchema(0),
     /** Duration of unmeasured load before each measurement. With `warmupRequests`, both must be reached. Absent: none. */
     warmupMs: v.optional(natural),

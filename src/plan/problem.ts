@@ -196,7 +196,6 @@ export function unreadable(
   return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, isTooLarge ? smaller : hint);
 }
 
-/** Message for a path of a file that does not exist. */
 export const NO_FILE = "there is no such file";
 /** Message for a path of a folder that does not exist. */
 export const NO_FOLDER = "there is no such folder";

@@ -66,7 +66,6 @@ export function promptsSchema() {
         delayStddevMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
       }),
     ),
-    /** Tokens of a system message shared by all requests. */
     systemTokens: whole(0),
     /** Texts per request, for formats that take several; for rankings: passages. */
     textsPerRequest: whole(0),

@@ -85,7 +85,6 @@ export function filledSchema(
   return v.pipe(v.string(), v.nonEmpty(rule));
 }
 
-/** Returns the schema of a file path. */
 export function pathSchema() {
   return filledSchema("must name a file");
 }

@@ -67,7 +67,6 @@ function checkBus({ bus }: Plan["client"]): Problem[] {
   return problems;
 }
 
-/** Returns conflicts between the client and the target. */
 function checkClient({ client, measurement, target, telemetry }: Plan): Problem[] {
   const problems: Problem[] = [];
   const at: Text = { setting: "client.kind" };
@@ -118,7 +117,6 @@ export function checkWarmUp(
   );
 }
 
-/** Returns problems with source addresses that connections to the target cannot have. */
 function checkSources({ kind, sourceAddresses }: Plan["client"], target: Plan["target"]): Problem[] {
   if (sourceAddresses === undefined) return [];
   const reasons = [

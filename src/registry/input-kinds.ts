@@ -48,7 +48,6 @@ export function inputKindOf(inputs: InputsPlan): InputKind<InputsPlan> {
   return INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>;
 }
 
-/** Returns problems if a load sends data in an order that the inputs do not have. */
 export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Problem[] {
   const { dataOrder = "in-turn", lacksOrder } = loadModeOf(load);
   const { orders, lacksSessions, needsSessions } = inputKindOf(inputs);

@@ -15,7 +15,6 @@ export class TemporaryFile {
     closing.register(this, this.fd, this);
   }
 
-  /** Number of appended bytes. */
   get length(): number {
     return this.endBytes;
   }

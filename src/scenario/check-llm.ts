@@ -48,18 +48,13 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
       const message = `responses of ${content.endpointName} have no tokens`;
       problems.push(problem("unsupported", path, message, "Look at latencies and throughput."));
     } else if (responseType === "text")
-      for (const name of metricNames(metric))
+      for (const name of [metric.key, ...Object.keys(metric.limits ?? {})])
         if (needsOf({ key: name }).includes("streams")) {
           const message = "only streamed responses have this metric";
           problems.push(problem("conflict", path, message, "Set streaming: true in the target's options.", name));
         }
   }
   return problems;
-}
-
-/** Returns the metrics in an assertion, including those in goodput limits. */
-function metricNames({ key, limits }: Assertion["metric"]): string[] {
-  return [key, ...Object.keys(limits ?? {})];
 }
 
 /** Endpoints whose requests can have images, and endpoints whose requests can have several texts. */

@@ -82,11 +82,9 @@ function placesOf({ successWhere, extract }: ResponseRulesPlan): [place: string,
   return successWhere === undefined ? places : [["target.success.where", successWhere], ...places];
 }
 
-/** A response, as expressions and functions read it. */
 interface ReadResponse {
   /** Returns plain data for expressions. */
   document(): unknown;
-  /** Returns the response for functions. */
   response(): ScenarioResponse;
 }
 

@@ -12,7 +12,6 @@ interface ServerTarget {
   readonly apiKeyEnv?: string | undefined;
 }
 
-/** Returns all servers of a target, in order. */
 function serverUrls({ url, moreUrls = [] }: ServerTarget): readonly string[] {
   return [url, ...moreUrls];
 }

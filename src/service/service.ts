@@ -205,7 +205,6 @@ export interface ServiceAddress {
  * part of the plan.
  */
 export interface TargetKind<T extends TargetPlan> {
-  /** Returns the schema of the target's part of a plan. */
   schema(): Schema<T>;
   /** Returns the target's servers; empty if the run starts the server. */
   urls(target: T): readonly string[];
@@ -223,7 +222,6 @@ export interface TargetKind<T extends TargetPlan> {
    */
   readonly hasShortRequests?: true;
   takes(target: T): RequestForm;
-  /** Returns the target's names in profile exports. */
   exported(target: T): ExportedTarget;
   /** True if requests are sent without a network. Absent: false. */
   readonly isInProcess?: true;

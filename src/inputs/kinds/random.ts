@@ -22,7 +22,6 @@ export const zeroInputs: InputKind<GeneratedPlan<"zero">> = {
 function generatedSchema<const K extends "random" | "zero">(kind: K) {
   return v.object({
     kind: v.literal(kind),
-    /** Number of characters of a random text. */
     stringLength: wholeSchema(1),
     /** Text of every BYTES element; empty: random texts. */
     stringData: v.string(),

@@ -24,7 +24,6 @@ export interface Sample {
   percentile?(percentile: number): number;
   /** Returns the mean with its interval. Absent: the mean counts as exact. */
   estimateMean?(options: MeanOptions): MeanEstimate;
-  /** Returns a percentile with its interval. */
   estimatePercentile?(percentile: number, confidence?: number): PercentileEstimate;
   /** The values, if they are stored as a sketch. */
   readonly sketch?: Sketch;

@@ -188,10 +188,8 @@ export class BinTally {
   }
 }
 
-/** The bins of a measurement. */
 interface CutBins {
   readonly completions: CompletionBins;
-  /** Returns the bins of one kind of values. */
   samplesOf(channel: BinChannel): SampleBins;
 }
 

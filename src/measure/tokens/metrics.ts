@@ -45,7 +45,6 @@ interface MetricEntry {
   readonly isFollowed?: true;
   /** Whether only streamed responses have it. */
   readonly isStreamed?: true;
-  /** Unit of a rate in reports. */
   readonly unit?: string;
   /** Set if goodput and limits can use it: a maximum for latencies, a minimum for rates. */
   readonly limit?: "most" | "least";

@@ -20,11 +20,9 @@ interface StreamEnds {
 }
 
 export interface ResponseCounts {
-  /** Number of responses with content, which have metrics. */
   readonly count: number;
   /** Number of responses without content. */
   readonly emptyCount: number;
-  /** Number of these responses that only call tools. */
   readonly toolCallCount: number;
   readonly failedCount: number;
   /** Error of the first failure; absent if unknown. */

@@ -37,7 +37,6 @@ export function mixSchema() {
     kind: v.literal("mix"),
     /** `grpc` if any member uses it. */
     protocol: protocolSchema(),
-    /** Whether any member streams. */
     isStreaming: v.boolean(),
     /** Throughput counts requests, because the members' items differ. */
     batchSize: v.literal(1, "must be 1"),

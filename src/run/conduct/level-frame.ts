@@ -39,7 +39,6 @@ export class LevelFrame {
     return this.context.session.service.batchSize;
   }
 
-  /** Number of windows in the result. */
   get windowCount(): number {
     return this.mergedCount;
   }
@@ -125,7 +124,6 @@ export class LevelFrame {
     return this.finish(window, toBuckets(timelines, window.endNs));
   }
 
-  /** Returns the result of the level with this merged window. */
   async result(
     outcome: LevelResult["outcome"],
     window: Measurement,

@@ -10,13 +10,11 @@ export interface WarmUp {
   readonly failureLimits: Pick<FailureLimits, "isWarmingUp">;
   readonly signal: RunSignal;
   readonly step: LoadStep;
-  /** Number of requests to send. */
   readonly count: number;
   /** Minimum duration; 0: the warm-up ends when the requests are sent. */
   readonly durationMs: number;
 }
 
-/** Counts of warm-up requests. */
 export interface WarmUpTally {
   readonly sentCount: number;
   readonly failedCount: number;

@@ -178,7 +178,6 @@ function joinLost(a: LostShare, b: LostShare): LostShare {
   return { ...a, ...sumsOf([a, b], ["uncountedCount", "loadRatio"]), fromNs: Math.min(a.fromNs, b.fromNs) };
 }
 
-/** Joins the queries of MLPerf. */
 function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
   const joined = (pick: (part: MlperfSample) => Float64Array): Float64Array =>
     Float64Array.from(parts.flatMap((part) => [...pick(part)])).sort();

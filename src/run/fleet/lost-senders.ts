@@ -9,7 +9,6 @@ export type LostPart = Pick<LostShare, "afterNs" | "fromNs" | "uncountedCount">;
 export class LostSenders {
   /** Their states when they were lost. */
   readonly states: SenderState[] = [];
-  /** Start of the run. */
   startNs: number;
   /** Start of the current window. Undefined: nothing is measured. */
   private windowStartNs: number | undefined;

@@ -7,7 +7,6 @@ import { ControlError } from "../../transport/control-client.ts";
 import { describeImpliedPort } from "./endpoint.ts";
 import type { QueryClients } from "./query-clients.ts";
 
-/** The server to query. */
 export interface AskedServer {
   readonly control: QueryClients;
   readonly address: ServiceAddress;

@@ -28,7 +28,6 @@ export interface Links {
   close?(): Promise<void>;
 }
 
-/** Options for connecting to a target, besides the plan. */
 interface Connected {
   readonly target: ServerTargetPlan;
   readonly address: ServiceAddress;

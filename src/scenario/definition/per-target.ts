@@ -129,14 +129,9 @@ export function partOf(definition: unknown, part = 0): unknown {
     ...rest,
     target: member.target,
     load: loads[name],
-    ...defined({ inputs }),
+    ...defined({ inputs, tags: member.tags ?? tags }),
     ...(Array.isArray(assert) ? { assert: assertOf(assert, name) } : {}),
-    ...tagsOf(member.tags ?? tags),
   };
-}
-
-function tagsOf(tags: unknown): { readonly tags?: unknown } {
-  return tags === undefined ? {} : { tags };
 }
 
 /** Returns the assertions on a target: those that name it, and those without a target. */

@@ -22,7 +22,6 @@ export interface GrpcCodecOptions {
   readonly responseType?: protobuf.Type | undefined;
 }
 
-/** Creates the codec of one method. */
 export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
   const { method, callType, pacing, responseType } = options;
   return {

@@ -12,7 +12,6 @@ export interface MessageProblem {
   readonly message: string;
 }
 
-/** An encoded message, or all problems with it. */
 export type EncodedMessage = { readonly bytes: Uint8Array } | { readonly problems: readonly MessageProblem[] };
 
 /**

@@ -24,7 +24,6 @@ function callSchema() {
     path: v.exactOptional(v.string()),
     headers: v.exactOptional(v.array(v.tuple([v.string(), v.string()]))),
     body: v.exactOptional(bodySchema()),
-    /** Values to extract, by name. */
     extract: v.exactOptional(v.record(v.string(), extractSchema())),
     /** True: each user sends it once. Absent: it is sent in each chain. */
     isOnce: v.exactOptional(v.literal(true)),

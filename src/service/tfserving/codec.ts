@@ -27,7 +27,6 @@ export function toModelSpec({ model, modelVersion }: Pick<TfServingTargetPlan, "
     : { name: model, version_label: modelVersion };
 }
 
-/** Creates the codec of one model's signature. */
 export function createPredictCodec(target: TfServingTargetPlan, model: ModelInfo): TensorCodec {
   const modelSpec = { ...toModelSpec(target), signature_name: target.signatureName };
   return {
