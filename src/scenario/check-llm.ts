@@ -148,15 +148,8 @@ function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load:
   }
   if (!isLoad) {
     const hint = "Use sessions(…) or sessionRate(…) as the load, or leave it out.";
-    return [
-      problem(
-        "conflict",
-        "inputs.sessions",
-        "needs the load sessions(…) or sessionRate(…)",
-        hint,
-        loadCallOf({ kind: load }),
-      ),
-    ];
+    const message = "needs the load sessions(…) or sessionRate(…)";
+    return [problem("conflict", "inputs.sessions", message, hint, loadCallOf({ kind: load }))];
   }
   if ((count ?? file) === undefined) return [];
   const hint = "Leave count and file out.";

@@ -61,12 +61,8 @@ function hasTaken(value: unknown, given: object): boolean {
 }
 
 function notCalled(name: string, field: unknown): Problem {
-  return problem(
-    "invalid-value",
-    name,
-    "is a function that is not called",
-    `Write ${(field as FieldFunction).name}(…).`,
-  );
+  const hint = `Write ${(field as FieldFunction).name}(…).`;
+  return problem("invalid-value", name, "is a function that is not called", hint);
 }
 
 /**

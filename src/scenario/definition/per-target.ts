@@ -82,6 +82,8 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
     const message = `has ${names.length} targets with loads of their own, more than ${MOST_TARGETS}`;
     throw new UserError(problem("invalid-value", "target", message, "Write fewer, or several scenarios."));
   }
+  const listed = `The targets are ${[...new Set(names)].join(", ")}.`;
+  const isShare = "is a share of a load for all targets, and here each target has a load of its own";
   const problems: Problem[] = [
     ...names.flatMap((name) =>
       Object.hasOwn(loads, name)
@@ -89,29 +91,12 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
         : [problem("missing", `load.${name}`, "this target has no load", "Give it one in perTarget(…).")],
     ),
     ...Object.keys(loads).flatMap((name) =>
-      names.includes(name)
-        ? []
-        : [
-            problem(
-              "unknown-name",
-              `load.${name}`,
-              "is not a target",
-              `The targets are ${[...new Set(names)].join(", ")}.`,
-            ),
-          ],
+      names.includes(name) ? [] : [problem("unknown-name", `load.${name}`, "is not a target", listed)],
     ),
     ...members.flatMap(({ weight }, index) =>
       weight === undefined
         ? []
-        : [
-            problem(
-              "conflict",
-              `target.${index}.weight`,
-              "is a share of a load for all targets, and here each target has a load of its own",
-              "Leave it out.",
-              String(weight),
-            ),
-          ],
+        : [problem("conflict", `target.${index}.weight`, isShare, "Leave it out.", String(weight))],
     ),
   ];
   if (problems.length > 0) throw new UserError(problems);
