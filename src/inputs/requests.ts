@@ -6,7 +6,7 @@ import { countOf } from "../plan/units.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
 import type { PayloadRequest } from "../service/content.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
-import { encodeForm, type FormPart } from "../service/multipart.ts";
+import { type EncodedBody, encodeForm, type FormPart } from "../service/multipart.ts";
 import { describeUserError, readReturned } from "../service/user-defined/user-error.ts";
 import {
   HEADER_NAME,
@@ -119,12 +119,6 @@ function toStep(body: BodyPlan | undefined, { method, path, headers }: PayloadRe
     ...(encoded === undefined ? {} : { contentType: encoded.contentType }),
   };
   return { payload: encoded?.bytes ?? NO_BYTES, request, inputs: NO_TENSORS, expected: NO_TENSORS };
-}
-
-/** A body as sent. */
-export interface EncodedBody {
-  readonly bytes: Uint8Array;
-  readonly contentType: string;
 }
 
 /** Encodes a body. @throws UserError if a file cannot be read */

@@ -10,7 +10,15 @@ import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
-import { headersField, type ModelOptions, modelField, serverEntries, tlsField, toServerPlan } from "./target-fields.ts";
+import {
+  headersField,
+  type ModelOptions,
+  modelField,
+  needsOther,
+  serverEntries,
+  tlsField,
+  toServerPlan,
+} from "./target-fields.ts";
 
 /** Options of {@link torchserve}. */
 export interface TorchServeOptions extends ModelOptions {
@@ -83,28 +91,8 @@ function torchServeSchema() {
       ...serverEntries('torchserve("localhost:8080", { model: "NAME" })'),
       options,
     }),
-    v.forward(
-      v.partialCheck(
-        [
-          ["options", "part"],
-          ["options", "body"],
-        ],
-        ({ options }) => options?.part === undefined || options.body !== "raw",
-        'needs body: "multipart"',
-      ),
-      ["options", "part"],
-    ),
-    v.forward(
-      v.partialCheck(
-        [
-          ["options", "contentType"],
-          ["options", "body"],
-        ],
-        ({ options }) => options?.contentType === undefined || options.body === "raw",
-        'needs body: "raw"',
-      ),
-      ["options", "contentType"],
-    ),
+    needsOther("part", "body", (body) => body !== "raw", ['needs body: "multipart"']),
+    needsOther("contentType", "body", (body) => body === "raw", ['needs body: "raw"']),
   );
 }
 

@@ -18,7 +18,9 @@ export function countRequestTokens(
   const texts = textsOfRequest(kind, payload);
   if (joins) return countText(texts.join(" "), countTokens);
   const ids = isObject(payload) ? countNumbers(payload["prompt"] ?? payload["input"]) : 0;
-  return texts.reduce((sum, text) => sum + (isEmbeddedImage(text) ? 0 : countText(text, countTokens)), ids);
+  // A text of a batch may be an image, as NV-CLIP accepts them.
+  const counted = texts.filter((text) => !text.startsWith("data:image/"));
+  return counted.reduce((sum, text) => sum + countText(text, countTokens), ids);
 }
 
 function countText(text: string, countTokens: (text: string) => number): number {
@@ -29,11 +31,6 @@ function countText(text: string, countTokens: (text: string) => number): number 
 function countNumbers(value: unknown): number {
   if (typeof value === "number") return 1;
   return Array.isArray(value) ? value.reduce((sum: number, each: unknown) => sum + countNumbers(each), 0) : 0;
-}
-
-/** Whether a text of a batch is an image, as NV-CLIP accepts them. */
-function isEmbeddedImage(text: string): boolean {
-  return text.startsWith("data:image/");
 }
 
 /**
