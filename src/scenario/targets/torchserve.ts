@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf } from "../../plan/schema.ts";
-import { DEFAULT_CONTENT_TYPE, DEFAULT_PART, type TorchServeTargetPlan } from "../../service/torchserve/target.ts";
+import { DEFAULT_CONTENT_TYPE, DEFAULT_PART } from "../../service/torchserve/target.ts";
 import { refuseMore } from "../arguments.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
@@ -97,21 +97,14 @@ function torchServeSchema() {
 }
 
 function toTorchServePlan({ options, ...server }: TorchServeTarget, folder: string): TargetPlan {
+  const { body, part = DEFAULT_PART, contentType = DEFAULT_CONTENT_TYPE } = options;
   return {
     kind: "torchserve",
     ...toServerPlan(server),
     protocol: "http",
-    body: toBody(options),
+    body: body === "raw" ? { kind: "raw", contentType } : { kind: "multipart", part },
     batchSize: 1,
     isStreaming: false,
     ...landed(torchServeFields(), options, folder),
   };
-}
-
-function toBody({
-  body,
-  part = DEFAULT_PART,
-  contentType = DEFAULT_CONTENT_TYPE,
-}: TorchServeTarget["options"]): TorchServeTargetPlan["body"] {
-  return body === "raw" ? { kind: "raw", contentType } : { kind: "multipart", part };
 }
