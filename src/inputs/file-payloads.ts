@@ -40,10 +40,8 @@ export async function readFiles(patterns: readonly string[], maxHeldBytes?: numb
   for (const pattern of patterns) {
     const found = await findFiles(pattern);
     for (const path of found) files.push({ path, place: path });
-    if (found.length === 0)
-      problems.push(
-        problem("missing", pattern, "matches no file", "Give the path of a file, or a pattern such as images/*.jpg."),
-      );
+    const hint = "Give the path of a file, or a pattern such as images/*.jpg.";
+    if (found.length === 0) problems.push(problem("missing", pattern, "matches no file", hint));
   }
   return toDataset([files], problems, maxHeldBytes);
 }
@@ -112,12 +110,8 @@ async function sizeOf(file: NamedFile, problems: Problem[]): Promise<number> {
     refuseDevice(file.path);
     if (found.size > MOST_BODY_BYTES) throw tooLarge(MOST_BODY_BYTES);
     if (!found.isDirectory()) return found.size;
-    report(
-      file,
-      "is a folder",
-      "Name a file. In a scenario, a pattern such as images/*.jpg stands for several.",
-      problems,
-    );
+    const hint = "Name a file. In a scenario, a pattern such as images/*.jpg stands for several.";
+    report(file, "is a folder", hint, problems);
   } catch (error) {
     report(file, messageOf(error), "Give the path of a file that can be read.", problems);
   }

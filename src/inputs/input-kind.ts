@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
@@ -11,7 +12,6 @@ import type { HeldEntries } from "./held-entries.ts";
  */
 export interface InputKind<P extends InputsPlan> {
   schema(): Schema<P>;
-  /** The form of the requests. */
   readonly makes: RequestForm;
   /** True if its requests are not prompts, so that repeating one does not hit a prompt cache. Absent: they are prompts. */
   readonly hasNoPrompts?: true;
@@ -51,10 +51,25 @@ export interface InputKind<P extends InputsPlan> {
   load(plan: P, model: ModelInfo, order: DataOrder, held?: HeldEntries): Dataset | Promise<Dataset>;
 }
 
-/** Input data in perf_analyzer's terms. */
 export interface PerfAnalyzerInputs {
   /** Files or a folder, or `zero`. For data that is not in a file, the name of a file that would contain it. */
   readonly names: readonly string[];
   /** Part of the data that they do not express, as a sentence without a full stop. */
   readonly note?: string;
+}
+
+/** Returns the entries of inputs whose steps can be sent in order. */
+export function orderEntries() {
+  return {
+    /**
+     * True: each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each
+     * lane has its own stride, like in perf_analyzer.
+     */
+    isInOrder: v.exactOptional(v.boolean()),
+  };
+}
+
+/** Reports whether the steps of such inputs are sent in order. */
+export function isInOrder({ isInOrder = false }: { readonly isInOrder?: boolean }): boolean {
+  return isInOrder;
 }

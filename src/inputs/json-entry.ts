@@ -13,7 +13,6 @@ const MAX_PROBLEMS = 20;
 /** A JSON object. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** Position of a step in the streams. */
 export interface StepPlace {
   readonly stream: number;
   readonly step: number;

@@ -18,7 +18,6 @@ const NO_DATA_FIELD = "The json file doesn't contain data field";
 const NO_DATA_FIELD_HINT = 'Write {"data": [{"INPUT": [...]}]}.';
 const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field in the json file";
 
-/** Rules for reading entries. */
 export interface JsonRules extends Pick<TensorRules, "refusesShortFloats"> {
   /** Whether the field `tags` of an entry contains its tags. Default: false; it is a tensor. */
   readonly readsTags?: boolean | undefined;

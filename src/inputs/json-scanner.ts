@@ -108,7 +108,6 @@ export class JsonScanner {
     return this.decoder.decode(bytes);
   }
 
-  /** Returns the next value. */
   value(): unknown {
     return this.parse(this.text());
   }

@@ -54,7 +54,6 @@ interface Content {
   readonly nestedShape?: readonly number[];
 }
 
-/** Rules for reading tensors. */
 export interface TensorRules {
   /** Whether elements of FP16 and BF16 must be bytes, like in perf_analyzer. Default: they may be numbers. */
   readonly refusesShortFloats?: boolean | undefined;

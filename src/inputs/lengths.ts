@@ -1,3 +1,4 @@
+import { parseJson } from "../plan/objects.ts";
 import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { drawNormal, type Random } from "../runtime/random.ts";
 
@@ -87,12 +88,7 @@ function parseTextMix(text: string, path: string): SequencePair[] {
 }
 
 function parseJsonMix(text: string, path: string): SequencePair[] {
-  let pairs: unknown;
-  try {
-    pairs = (JSON.parse(text) as { pairs?: unknown }).pairs;
-  } catch {
-    throw unreadableMix(text, path);
-  }
+  const { pairs } = (parseJson(text) ?? {}) as { pairs?: unknown };
   if (!Array.isArray(pairs)) throw unreadableMix(text, path);
   return pairs.map((pair: Record<string, unknown>) => {
     const numbers = [pair["isl"], pair["isl_stddev"] ?? 0, pair["osl"], pair["osl_stddev"] ?? 0, pair["prob"]];

@@ -52,7 +52,6 @@ export function toPayload(body: object): Uint8Array {
   return encoder.encode(formatJson(body));
 }
 
-/** Returns the step of a request with a payload. */
 export function toPayloadStep(payload: Uint8Array, facts: Omit<DataStep, "payload" | "inputs" | "expected">): DataStep {
   return { payload, inputs: NO_TENSORS, expected: NO_TENSORS, ...facts };
 }

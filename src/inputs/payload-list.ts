@@ -27,7 +27,6 @@ const LOAD_FIELDS = ["timestamp", "session_id", "delay"];
 /** An element of `data`: an entry, or a stream of entries, which must be read before the next element. */
 type Element = PayloadEntry | Iterable<PayloadEntry>;
 
-/** Rules for reading entries. */
 export interface EntryRules {
   /** Whether the field `tags` of an entry contains its tags. Default: false; the field is not allowed. */
   readonly readsTags?: boolean | undefined;

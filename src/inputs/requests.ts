@@ -6,7 +6,7 @@ import { countOf } from "../plan/units.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
 import type { PayloadRequest } from "../service/content.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
-import { encodeForm, type FormPart } from "../service/multipart.ts";
+import { type EncodedBody, encodeForm, type FormPart } from "../service/multipart.ts";
 import { describeUserError, readReturned } from "../service/user-defined/user-error.ts";
 import {
   HEADER_NAME,
@@ -121,12 +121,6 @@ function toStep(body: BodyPlan | undefined, { method, path, headers }: PayloadRe
   return { payload: encoded?.bytes ?? NO_BYTES, request, inputs: NO_TENSORS, expected: NO_TENSORS };
 }
 
-/** A body as sent. */
-export interface EncodedBody {
-  readonly bytes: Uint8Array;
-  readonly contentType: string;
-}
-
 /** Encodes a body. @throws UserError if a file cannot be read */
 export function encodeBody(body: BodyPlan): EncodedBody {
   switch (body.form) {
@@ -142,7 +136,10 @@ export function encodeBody(body: BodyPlan): EncodedBody {
         contentType: body.contentType ?? OTHER_TYPE,
       };
     case "file":
-      return { bytes: readFile(body.file), contentType: body.contentType ?? typeOfFile(body.file) };
+      return {
+        bytes: readFile(body.file),
+        contentType: body.contentType ?? TYPES[extname(body.file).toLowerCase()] ?? OTHER_TYPE,
+      };
   }
 }
 
@@ -182,7 +179,3 @@ const TYPES: Readonly<Record<string, string>> = {
   ".mp4": "video/mp4",
   ".pdf": "application/pdf",
 };
-
-function typeOfFile(path: string): string {
-  return TYPES[extname(path).toLowerCase()] ?? OTHER_TYPE;
-}

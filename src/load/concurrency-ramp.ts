@@ -7,15 +7,6 @@ import type { DriveOf, ThinkTime } from "./drive.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Concurrency that changes linearly over time, in one measurement. */
-export type ConcurrencyRampPlan = PlanOf<typeof schema>;
-
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly "concurrency-ramp": ConcurrencyRampPlan;
-  }
-}
-
 const schema = () =>
   v.object({
     kind: v.literal("concurrency-ramp"),
@@ -26,7 +17,7 @@ const schema = () =>
   });
 
 /** Concurrency that changes linearly from one level to another, in one measurement. */
-export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
+export const concurrencyRampMode: LoadMode<PlanOf<typeof schema>> = {
   schema,
   prepare: (plan) => ({
     level: Math.max(plan.start, plan.end),

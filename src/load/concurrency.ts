@@ -8,15 +8,6 @@ import { drawLoad } from "./draw-load.ts";
 import { concurrencySchema, describeLevels } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** A fixed number of outstanding requests. */
-export type ConcurrencyLoadPlan = PlanOf<typeof schema>;
-
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly concurrency: ConcurrencyLoadPlan;
-  }
-}
-
 const schema = () =>
   v.object({
     kind: v.literal("concurrency"),
@@ -28,7 +19,7 @@ const schema = () =>
   });
 
 /** A fixed number of outstanding requests at each level, optionally with a ramp. */
-export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
+export const concurrencyMode: LoadMode<PlanOf<typeof schema>> = {
   schema,
   prepare: (plan) => ({
     drive: (level, _, draw = 0) => {

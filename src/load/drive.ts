@@ -53,7 +53,6 @@ export type Drive =
   /** Sessions that begin at due times. */
   | { readonly kind: "session-arrivals"; readonly arrivals: Arrivals; readonly repeats?: true };
 
-/** A drive of one kind. */
 export type DriveOf<K extends Drive["kind"]> = Extract<Drive, { kind: K }>;
 
 /** Returns the maximum number of requests in flight; undefined when due times decide it. */

@@ -6,15 +6,6 @@ import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 import { describePart, takePart } from "./schedule-part.ts";
 
-/** Every step of the data once, at its timestamp. */
-export type FixedScheduleLoadPlan = PlanOf<typeof schema>;
-
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly "fixed-schedule": FixedScheduleLoadPlan;
-  }
-}
-
 const schema = () =>
   v.object({
     kind: v.literal("fixed-schedule"),
@@ -23,7 +14,7 @@ const schema = () =>
   });
 
 /** Every step of the data once, at its timestamp. */
-export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
+export const fixedScheduleMode: LoadMode<PlanOf<typeof schema>> = {
   schema,
   prepare: () => ({
     drive: (_level, timestampsMs) => ({

@@ -6,21 +6,12 @@ import { readFileText } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Requests sent at intervals from a file, repeatedly: one interval per line, in microseconds. */
-export type IntervalsLoadPlan = PlanOf<typeof schema>;
-
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly intervals: IntervalsLoadPlan;
-  }
-}
-
 const schema = () => v.object({ kind: v.literal("intervals"), file: pathSchema() });
 
 const MAX_PROBLEMS = 10;
 
 /** Requests at gaps from a file, repeated: one integer of microseconds per line. */
-export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
+export const intervalsMode: LoadMode<PlanOf<typeof schema>> = {
   schema,
   prepare: (plan) => {
     const intervalsNs = readIntervalsNs(plan.file);

@@ -1,6 +1,5 @@
 /** Identity of a level across the runs of one plan. */
 
-/** Place of a level in a plan. */
 export interface LevelPlace {
   /** Concurrency, or requests per second. */
   readonly level: number;

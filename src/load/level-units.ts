@@ -12,11 +12,9 @@ export interface LevelUnit {
   readonly column: string;
   /** Title of its axis in charts. */
   readonly axis: string;
-  /** Name in profile exports. */
   readonly exported: "concurrency" | "request_rate" | "session_rate";
   /** Whether requests have due times, independent of responses, so that each has two latencies. */
   readonly isScheduled: boolean;
-  /** Whether levels are integers. */
   readonly isWhole: boolean;
   /** Formats a level: `concurrency 4`. */
   describe(level: number): string;

@@ -66,7 +66,6 @@ export interface LoadMode<P extends LoadPlan> {
   requestCount?(plan: P): number | null | undefined;
   /** The order in which steps of the data are sent. Default: `in-turn`. */
   readonly dataOrder?: DataOrder;
-  /** Problem to report for inputs that lack this order. */
   readonly lacksOrder?: Problem;
   /** Returns the part of the data that the load sends. @throws UserError when the data is not enough. Absent: all of it. */
   takeData?(plan: P, data: Dataset): Dataset | Promise<Dataset>;

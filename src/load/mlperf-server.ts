@@ -8,12 +8,6 @@ import type { LoadMode } from "./load-mode.ts";
 /** MLPerf's server scenario: a Poisson process of requests with a latency limit. */
 export type MlperfServerLoadPlan = PlanOf<typeof schema>;
 
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly "mlperf-server": MlperfServerLoadPlan;
-  }
-}
-
 function schema() {
   const positive = aboveZeroSchema();
   return v.object({

@@ -7,12 +7,6 @@ import type { LoadMode } from "./load-mode.ts";
 /** A scenario of MLPerf Inference that keeps requests in flight. */
 export type MlperfLoadPlan = PlanOf<typeof schema>;
 
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly mlperf: MlperfLoadPlan;
-  }
-}
-
 function schema() {
   const kind = v.literal("mlperf");
   const percentile = v.pipe(v.number(), aboveZero(), v.ltValue(100, "must be below 100"));

@@ -4,15 +4,6 @@ import { countOf } from "../plan/units.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Requests added in groups. Each group starts when every request of the previous one has received some of its responses. */
-export type PeriodicConcurrencyLoadPlan = PlanOf<typeof schema>;
-
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly "periodic-concurrency": PeriodicConcurrencyLoadPlan;
-  }
-}
-
 const schema = () =>
   v.object({
     kind: v.literal("periodic-concurrency"),
@@ -27,7 +18,7 @@ const schema = () =>
   });
 
 /** Requests sent in groups. Each group waits for responses to the previous one. */
-export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
+export const periodicConcurrencyMode: LoadMode<PlanOf<typeof schema>> = {
   schema,
   prepare: ({ start, end, step, periodResponses }) => ({
     level: end,

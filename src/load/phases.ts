@@ -14,12 +14,6 @@ import type { LoadMode, PhasedLoad, PreparedLoad, PreparedMode, PreparedPhase } 
 /** Several loads in sequence, without a pause. */
 export interface PhasesLoadPlan extends PlanOf<typeof schema> {}
 
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly phases: PhasesLoadPlan;
-  }
-}
-
 /** Whether a load can be a phase: it continues until something else ends it, takes any data, and has neither phases nor rules. */
 export function canBePhase({ requestCount, dataOrder, phases, mlperf }: LoadMode<LoadPlan>): boolean {
   return [requestCount, dataOrder, phases, mlperf].every((field) => field === undefined);
@@ -32,14 +26,12 @@ export function hasPhases({ phases }: Pick<PhasedLoad, "phases">): boolean {
 
 /** The other modes, as this mode needs them. */
 export interface OtherModes {
-  /** Returns the mode of a load. */
   modeOf(load: LoadPlan): LoadMode<LoadPlan>;
   allModes(): readonly LoadMode<LoadPlan>[];
   /** Prepares a load. @param measured measurement mode of its levels @throws UserError when a file of the plan cannot be read */
   prepare(load: LoadPlan, measured?: MeasurementModePlan): PreparedLoad;
 }
 
-/** Creates the mode. */
 export function createPhasesMode({ modeOf, allModes, prepare }: OtherModes): LoadMode<PhasesLoadPlan> {
   const labelOf = (phase: PhasePlan): string => labelPhase(phase, modeOf(phase.load));
   return {
@@ -67,7 +59,6 @@ export function createPhasesMode({ modeOf, allModes, prepare }: OtherModes): Loa
   };
 }
 
-/** Returns the name of a phase in reports. @param mode mode of its load */
 export function labelPhase({ name, load, isWarmup }: PhasePlan, mode: LoadMode<LoadPlan>): string {
   return name ?? (isWarmup === true ? "warm-up" : mode.describe(load));
 }

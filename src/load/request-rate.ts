@@ -19,12 +19,6 @@ import type { ArrivalsText, LoadMode } from "./load-mode.ts";
 /** Requests sent at a rate, independently of the server's responses. */
 export type RequestRateLoadPlan = PlanOf<typeof schema>;
 
-declare module "../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly "request-rate": RequestRateLoadPlan;
-  }
-}
-
 function schema() {
   return v.pipe(
     v.object({
@@ -98,14 +92,12 @@ function describeOptions({ ramp, maxOutstanding }: RequestRateLoadPlan): string 
   return `, reached from ${ramp.fromPerSec} over ${formatDurationNs(msToNs(ramp.overMs))}${most}`;
 }
 
-/** Describes the gaps of arrivals. */
 export function describeArrivals({ distribution, smoothness = 1 }: ArrivalsPlan): ArrivalsText {
   return distribution === "constant"
     ? { distribution: "uniform", gapDeviationRatio: 0 }
     : { distribution, gapDeviationRatio: 1 / Math.sqrt(smoothness) };
 }
 
-/** Returns arrivals at a constant rate. */
 export function steadyArrivals({ distribution, seed, smoothness = 1 }: ArrivalsPlan, ratePerSec: number): Arrivals {
   if (distribution === "gamma") return gammaArrivals(ratePerSec, smoothness, seed);
   return distribution === "constant" ? constantArrivals(ratePerSec) : poissonArrivals(ratePerSec, seed);

@@ -130,7 +130,6 @@ export type Confirmation =
 /** Whether a load keeps the limits. `unresolved`: the measurement cannot decide. */
 export type LoadState = "kept" | "broken" | "unresolved";
 
-/** A load that was tried. */
 export interface TriedLoad {
   readonly load: number;
   readonly state: LoadState;
@@ -155,7 +154,6 @@ export interface Votes {
 /** Number of measurements that must agree on a confirmed load. */
 const MAJORITY = 2;
 
-/** Returns the ends of a search from the loads that were tried. */
 export function endsOf(tried: readonly TriedLoad[]): SearchEnds {
   const loads = (state: LoadState): number[] => tried.flatMap((one) => (one.state === state ? [one.load] : []));
   const broken = least(loads("broken"));
@@ -220,7 +218,6 @@ export class LoadSearch {
     return [highest, broken].find((load) => this.isUnsure(load));
   }
 
-  /** Adds the verdict on a load. */
   add(load: number, state: LoadState): void {
     this.tried.push(load);
     if (state === "unresolved") {

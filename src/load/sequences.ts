@@ -4,7 +4,6 @@ import { countOf, numberOf, type Share, WHOLE } from "./share.ts";
 /** Number of requests in a sequence when neither the plan nor the data gives one. */
 const DEFAULT_SEQUENCE_LENGTH = 20;
 
-/** Lengths and ids of sequences. */
 export interface SequenceOptions {
   readonly plan: Pick<SequencesPlan, "length" | "lengthVariationPct" | "startId" | "idCount">;
   /** Lengths of the data streams, which sequences take in turn. Empty: generated data with one step. */
@@ -20,7 +19,6 @@ export interface SequenceOptions {
 
 /** Position of a request in its sequence. */
 export interface SequencePlace {
-  /** Correlation id. */
   readonly id: number;
   readonly isStart: boolean;
   readonly isEnd: boolean;

@@ -15,7 +15,6 @@ const MOST_RATIO = 0.05;
 /** Shorter lags are ignored: timers and the JavaScript clock cannot measure them. */
 const LEAST_NS = 0.1e6;
 
-/** A time in a report. */
 export interface ReportedTime {
   readonly figure: "latency" | "firstResponse" | "timeToFirstToken" | "interTokenLatency";
   readonly meanNs: number;
@@ -33,7 +32,6 @@ export function clientLagOf({ health, sendMeanNs }: Pick<Measurement, "health" |
   return { ...health, sendMeanNs };
 }
 
-/** Returns the times that the report of a window shows. */
 export function reportedTimes(window: Measurement): ReportedTime[] {
   const { isDecoupled, latency, tokens } = window;
   const tallies = [

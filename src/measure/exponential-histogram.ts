@@ -11,9 +11,7 @@ export const SCALE = 6;
 const PER_DOUBLE = 1 << SCALE; // computed by a shift, so that engines keep indexes as integers
 const LOWEST_EXPONENT = -20; // 0.95 us
 const HIGHEST_EXPONENT = 12; // 68 min
-/** Index of the first bucket. */
 const FIRST_INDEX = LOWEST_EXPONENT * PER_DOUBLE;
-/** Number of buckets. */
 const BUCKET_COUNT = (HIGHEST_EXPONENT - LOWEST_EXPONENT) * PER_DOUBLE;
 
 /** Upper bound of each bucket, in nanoseconds. */
@@ -81,7 +79,6 @@ export class ExponentialHistogram {
     this.sumNs += count * Math.max(0, durationNs);
   }
 
-  /** Adds the durations of another histogram. */
   addAll({ offset, counts, count, sumNs }: HistogramCounts): void {
     for (let i = 0; i < counts.length; i++) if (counts[i] !== 0) this.addTo(offset + i, counts[i] as number);
     this.count += count;

@@ -25,7 +25,6 @@ export interface GaugeReadings {
   readonly series: Readonly<Record<string, Readonly<Record<string, ReadingSeries>>>>;
 }
 
-/** No readings. */
 export const NO_READINGS: GaugeReadings = { count: 0, series: {} };
 
 /** Adds a later reading. @param atNs monotonic time of the reading, in nanoseconds */
@@ -56,7 +55,6 @@ export function seriesOf({ series }: GaugeReadings, gauge: string): [uuid: strin
   return Object.entries(series[gauge] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Returns the readings of one GPU. */
 export function ofGpu({ count, series }: GaugeReadings, uuid: string): GaugeReadings {
   const ofDevice = Object.entries(series).flatMap(([gauge, byUuid]) => {
     const found = byUuid[uuid];

@@ -17,7 +17,6 @@ export const LITTLES_LAW_TOLERANCE_RATIO = 0.1;
 
 /** Little's law in a window: mean requests in flight = throughput × mean latency. */
 interface LittlesLaw {
-  /** Measured mean number of requests in flight. */
   readonly inFlightMean: number;
   /** Throughput × mean latency of the successful requests. */
   readonly expectedMean: number;

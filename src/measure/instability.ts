@@ -8,7 +8,6 @@ import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 
 /** Why a level did not become stable, and what may help. */
 
-/** One of the compared windows. */
 interface UnsteadyWindow {
   /** Inferences per second. */
   readonly inferPerSec: number;
@@ -125,7 +124,6 @@ export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): Text 
   }
 }
 
-/** Returns the setting for the length of windows. */
 export function windowSettingOf({ kind }: MeasurementModePlan): SettingPath {
   return kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs";
 }

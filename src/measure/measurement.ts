@@ -45,7 +45,6 @@ export interface Measurement {
   readonly endNs: number;
   /** Numbers of the first and last window in the run, from 1. Absent for a group of requests. */
   readonly numbers?: WindowNumbers;
-  /** Number of consecutive windows. */
   readonly windowCount: number;
   /** Sum of the windows' lengths; `endNs - startNs` for one window. */
   readonly durationNs: number;
@@ -63,7 +62,6 @@ export interface Measurement {
   readonly isStreamed: boolean;
   /** Successful requests that ended in the window. */
   readonly requestCount: number;
-  /** Failed requests that ended in the window. */
   readonly failedCount: number;
   /** Requests that this client cancelled in the window. They count neither as successful nor as failed. */
   readonly cancelledCount: number;

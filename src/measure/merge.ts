@@ -156,7 +156,6 @@ function joinCompletions(parts: readonly Measurement[], way: Way): Measurement["
   return known.length < parts.length ? undefined : addBins(known, way === "in-time" ? "sum" : "least");
 }
 
-/** Joins the groups with the same tags. */
 function joinGroups(parts: readonly Measurement[], way: Way): Measurement["groups"] {
   if (parts.every(({ groups }) => groups === undefined)) return undefined;
   const byTags = new Map<string, MeasuredGroup[]>();

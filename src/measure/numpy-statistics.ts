@@ -14,7 +14,7 @@ type Summary = Readonly<Record<StatisticName, number>>;
  */
 export function summarize(values: Float64Array, isOwn = false): Summary | undefined {
   if (values.length === 0) return undefined;
-  const avg = meanOf(values);
+  const avg = sumOf(values) / values.length;
   const std = Math.sqrt(sumPairwise(values, 0, values.length, avg) / values.length);
   const sorted = isOwn ? values.sort() : values.toSorted();
   const percentiles = PERCENTILES.map((percentile) => [`p${percentile}`, percentileOf(sorted, percentile)]);
@@ -25,11 +25,6 @@ export function summarize(values: Float64Array, isOwn = false): Summary | undefi
     max: sorted.at(-1) as number,
     std,
   } as Summary;
-}
-
-/** Returns the arithmetic mean; NaN without values. */
-function meanOf(values: Float64Array): number {
-  return sumOf(values) / values.length;
 }
 
 /** Returns numpy's pairwise sum, whose rounding depends on its block size. */

@@ -13,7 +13,6 @@ import { judgeInterval, type VerdictState, worstState } from "./verdict-state.ts
 
 /** Judges the phases of a soak or spike test. Everything is computed from their timelines. */
 
-/** The measurement of a level of a phase. */
 export interface PhaseLevel {
   readonly phase?: { readonly index: number };
   /** `partial`: the run ended within the phase. */
@@ -39,7 +38,6 @@ interface Drift {
   readonly throughput: Change;
 }
 
-/** Recovery of the latency. */
 interface Recovery {
   /** Median latency that counts as normal, in nanoseconds. */
   readonly baseNs: number;

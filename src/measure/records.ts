@@ -25,7 +25,6 @@ export class RecordColumns {
   readonly overNs = new Float64Array(CAPACITY);
   /** Time spent decoding, in nanoseconds. */
   readonly decodeNs = new Float64Array(CAPACITY);
-  /** Number of responses with content. */
   readonly responseCount = new Uint32Array(CAPACITY);
   /** {@link RECORD_FAILED}, {@link RECORD_DELAYED}, {@link RECORD_SEQUENCE_END}, {@link RECORD_CANCELLED} and {@link RECORD_RESENT}. */
   readonly flags = new Uint8Array(CAPACITY);

@@ -141,7 +141,6 @@ function countAgain(parts: readonly Ranks[], change = (value: number): number =>
   return rankCounts(counts);
 }
 
-/** Adds to the count of a value. */
 export function addCount(counts: Map<number, number>, value: number, count: number): void {
   counts.set(value, (counts.get(value) ?? 0) + count);
 }
@@ -200,7 +199,6 @@ export function forEachValue({ values, upTo }: Ranks, visit: (value: number, cou
   for (const [at, value] of values.entries()) visit(value, (upTo[at] as number) - (upTo[at - 1] ?? 0));
 }
 
-/** Returns the sum of all values. */
 export function sumOfValues({ mean, count }: Moments): number {
   return mean * count;
 }

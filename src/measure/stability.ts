@@ -38,7 +38,6 @@ export class StabilityJudge {
     return this.isThroughputStable && this.isWithin(this.latencyNs);
   }
 
-  /** Whether throughput stayed within the tolerance. */
   get isThroughputStable(): boolean {
     return this.isFull && !this.inferPerSec.includes(0) && this.isWithin(this.inferPerSec);
   }

@@ -22,7 +22,6 @@ interface TimelineOptions {
   readonly isStreamed?: boolean;
 }
 
-/** Options for columns. */
 interface WantedColumns {
   readonly most: number;
   /** Minimum number of columns, below which columns are not joined to reach `perColumn`. */
@@ -33,7 +32,6 @@ interface WantedColumns {
 
 /** Number of requests that ended in a time span. */
 interface EndedCounts {
-  /** Successful requests. */
   readonly requestCount: number;
   readonly failedCount: number;
   readonly cancelledCount: number;
@@ -243,7 +241,6 @@ export class Timeline {
     });
   }
 
-  /** Returns the sum of all requests added. */
   total(): EndedRequests {
     return endedOf(sumOf([this.before, ...this.cells]));
   }
@@ -303,7 +300,6 @@ export class Timeline {
     return Math.max(0, Math.floor((atNs - this.startNs) / this.columnNs));
   }
 
-  /** Makes room for the column of a time. */
   private makeRoom(atNs: number): void {
     if (this.isForgetful) this.forget(this.indexOf(atNs) + 1 - this.mostColumns);
     else while (this.indexOf(atNs) >= this.mostColumns) this.join();

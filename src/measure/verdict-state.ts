@@ -30,7 +30,6 @@ export function isUpperLimit(comparison: LimitComparison): boolean {
   return comparison === "below" || comparison === "at-most";
 }
 
-/** Reports whether a value is within a limit. */
 function keepsLimit({ comparison, limit }: Pick<AssertionPlan, "comparison" | "limit">, value: number): boolean {
   switch (comparison) {
     case "below":

@@ -46,7 +46,6 @@ export interface RunsVerdict extends Verdict, Interval {
 /** A metric, of all requests or of those with certain tags. */
 type Measure = Pick<AssertionPlan, "metric" | "where">;
 
-/** A level in several runs. */
 interface LevelInRuns extends Partial<LevelPlace> {
   /** Mean over the runs; undefined if one of them has no value. */
   readonly over: OverRuns | undefined;
@@ -153,7 +152,6 @@ function partOf(level: JudgedLevel, where: Tags | undefined): MeasuredPart | und
   return where === undefined ? level : selectTags(level.window, where);
 }
 
-/** Returns the distance of a value beyond the limit. */
 function distanceBeyondLimit({ comparison, limit }: AssertionPlan, value: number): number {
   if (comparison === "is") return Math.abs(value - limit);
   return isUpperLimit(comparison) ? value - limit : limit - value;

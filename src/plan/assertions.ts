@@ -25,7 +25,6 @@ export function customFactsEntries() {
 /** Computation of a metric from other metrics of a level: a JMESPath expression, or a function of the scenario. */
 export type DerivedValue = PlanOf<typeof derivedValueSchema>;
 
-/** Returns the schema of a JMESPath expression. */
 export function expressionSchema() {
   return filledSchema("must be a JMESPath expression");
 }
@@ -74,7 +73,6 @@ export type Comparison = (typeof COMPARISONS)[number];
 /** An assertion, checked at every level. */
 export type AssertionPlan = PlanOf<typeof assertionSchema>;
 
-/** Returns the schema of an assertion. @param metric the schema of its metric */
 export function assertionSchema(metric: Schema<MetricPlan>) {
   return v.object({
     metric,
@@ -93,7 +91,6 @@ export function assertionSchema(metric: Schema<MetricPlan>) {
 /** A precision: the 95 % confidence interval over runs reaches at most this ratio of the mean to each side, at every level. */
 export type PrecisionPlan = PlanOf<typeof precisionSchema>;
 
-/** Returns the schema of a precision. @param metric the schema of its metric */
 export function precisionSchema(metric: Schema<MetricPlan>) {
   return v.object({
     metric,

@@ -8,7 +8,6 @@ import type { PlanOf } from "./schema.ts";
  * functions.
  */
 
-/** A function in a plan. */
 export type FunctionPlan = PlanOf<typeof functionSchema>;
 
 /** Any function. Its caller knows the type. */
@@ -51,7 +50,6 @@ export function withoutCalls<P>(plan: P): P {
   return mapFunctions(plan, ({ function: name }) => ({ function: name }));
 }
 
-/** Returns a plan with functions restored by name. */
 export function withCalls<P>(plan: P, functions: ReturnType<typeof functionsOf>): P {
   return mapFunctions(plan, ({ function: name }) => ({ function: name, call: functions.get(name) }));
 }

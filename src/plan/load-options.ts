@@ -14,7 +14,6 @@ import {
 /** A request rate that changes linearly from another rate to the level's rate, then stays constant. */
 export type RateRampPlan = PlanOf<typeof rateRampSchema>;
 
-/** Returns the schema of a rate's ramp. */
 export function rateRampSchema() {
   return v.object({
     /** In requests per second. */
@@ -26,7 +25,6 @@ export function rateRampSchema() {
 /** Time between a response and the user's next request. */
 export type ThinkTimePlan = PlanOf<typeof thinkTimeSchema>;
 
-/** Returns the schema of a think time. */
 export function thinkTimeSchema() {
   return v.object({
     meanMs: aboveZeroSchema(),
@@ -48,7 +46,6 @@ export function thinkingEntries() {
 /** A part of a schedule. Bounds are timestamps of the data in milliseconds. */
 export type SchedulePartPlan = PlanOf<typeof schedulePartSchema>;
 
-/** Returns the schema of a schedule's part. */
 export function schedulePartSchema() {
   const timeMs = v.nullable(v.pipe(v.number(), atLeast(0)));
   const part = v.object({
@@ -73,10 +70,8 @@ export type PhasePlan = PlanOf<typeof phaseSchema>;
 /** The check of a phase's drift. */
 export type DriftPlan = NonNullable<PhasePlan["drift"]>;
 
-/** The check of the recovery from a phase. */
 export type RecoveryPlan = NonNullable<PhasePlan["recovery"]>;
 
-/** Returns the schema of a phase. @param load the schema of loads that can be a phase */
 export function phaseSchema(load: Schema<LoadPlan>) {
   const positive = aboveZeroSchema();
   return v.object({

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { aboveZeroSchema, type PlanOf, type Schema } from "./schema.ts";
 
-/** The parts of a plan that describe loads, by `kind`. Each load mode declares its part next to its entry in `load/`. */
-// biome-ignore lint/suspicious/noEmptyInterface: the modes add to it.
+/** The parts of a plan that describe loads, by `kind`: those of the entries in `registry/load-modes.ts`. */
+// biome-ignore lint/suspicious/noEmptyInterface: the registry adds to it.
 export interface LoadPlans {}
 
 /** A load of any kind. */
@@ -36,7 +36,6 @@ export function levelsSchema(value: Schema<number>) {
  */
 export type SearchPlan = PlanOf<typeof searchSchema>;
 
-/** Returns the schema of a search. */
 export function searchSchema() {
   return v.picklist(["linear", "knee", "binary", "highest"], "must be linear, knee, binary or highest");
 }

@@ -78,7 +78,6 @@ export function planRestSchema(metric: Schema<MetricPlan>, isMetricsUrl: (url: s
 /** The parameters of a scenario with the values of this run, by name. Secret values are hidden. */
 export type ParametersPlan = PlanOf<typeof parametersSchema>;
 
-/** Source of the value of a parameter. */
 export type ParameterSource = ParametersPlan[string]["from"];
 
 /** Returns the schema of the parameters of a scenario. */
@@ -88,17 +87,17 @@ export function parametersSchema() {
 }
 
 /**
- * The parts of a plan that describe targets, by `kind`. Each service kind declares its part next to its schema in `service/`.
- * All have `protocol`, `isStreaming` and `batchSize`.
+ * The parts of a plan that describe targets, by `kind`: those of the entries in `registry/service-kinds.ts`. All have
+ * `protocol`, `isStreaming` and `batchSize`.
  */
-// biome-ignore lint/suspicious/noEmptyInterface: the service kinds add to it.
+// biome-ignore lint/suspicious/noEmptyInterface: the registry adds to it.
 export interface TargetPlans {}
 
 /** The server to measure. */
 export type TargetPlan = TargetPlans[keyof TargetPlans];
 
-/** The parts of a plan that describe inputs, by `kind`. Each source declares its part next to its entry in `inputs/kinds/`. */
-// biome-ignore lint/suspicious/noEmptyInterface: the sources add to it.
+/** The parts of a plan that describe inputs, by `kind`: those of the entries in `registry/input-kinds.ts`. */
+// biome-ignore lint/suspicious/noEmptyInterface: the registry adds to it.
 export interface InputsPlans {}
 
 /** Source of request data. */
@@ -117,7 +116,6 @@ export function isUntilStable(
   return "stabilityPct" in mode;
 }
 
-/** Returns the schema of the mode of a measurement. */
 export function measurementModeSchema() {
   const count = wholeSchema(1);
   const positive = aboveZeroSchema();
@@ -148,13 +146,11 @@ export function measurementModeSchema() {
   ]);
 }
 
-/** Returns the schema of the measurement. */
 function measurementSchema() {
   const positive = aboveZeroSchema();
   const natural = v.pipe(v.number(), atLeast(0));
   return v.object({
     mode: measurementModeSchema(),
-    /** Number of unmeasured requests before each measurement. */
     warmupRequests: wholeSchema(0),
     /** Duration of unmeasured load before each measurement. With `warmupRequests`, both must be reached. Absent: none. */
     warmupMs: v.optional(natural),
@@ -173,7 +169,6 @@ export type BusPlan = PlanOf<typeof busSchema>;
 /** Maximum number of agents of a run. */
 export const MOST_AGENTS = 1000;
 
-/** Returns the schema of the bus. */
 export function busSchema() {
   const count = wholeSchema(1);
   return v.object({
@@ -201,7 +196,6 @@ export function busSchema() {
   });
 }
 
-/** Form of the address of a bus, in words. */
 export const BUS_FORM = "the address of a NATS server: nats://HOST:4222 or tls://HOST:4222";
 
 /** Reports whether a text is the address of a NATS server, or of several. */
@@ -229,7 +223,6 @@ export function clientsOf(protocol?: "http" | "grpc"): ClientKind[] {
 /** Maximum number of threads that send. */
 export const MOST_WORKERS = 256;
 
-/** Reports whether a text is an IP address. */
 export function isAddress(text: string): boolean {
   return v.is(addressSchema(), text);
 }
@@ -239,7 +232,6 @@ export function addressSchema() {
   return v.pipe(v.string("must be text"), v.ip("must be an IP address of this host, such as 10.0.0.5"));
 }
 
-/** Returns the schema of the client. */
 function clientSchema() {
   const count = wholeSchema(1);
   const positive = aboveZeroSchema();
@@ -325,7 +317,6 @@ export function repeatSchema(metric: Schema<MetricPlan>) {
 /** Outputs to print and write. A front door may add to it. */
 export interface OutputsPlan extends PlanOf<typeof outputsSchema> {}
 
-/** Returns the schema of the outputs. */
 function outputsSchema() {
   const port = v.pipe(v.number(), isWhole(), atLeast(0), v.maxValue(65_535, "must be 65535 or less"));
   const file = pathSchema();

@@ -79,7 +79,6 @@ export class UserError extends Error {
   }
 }
 
-/** Limits the number and the length of problems. */
 function limitProblems(problems: readonly Problem[]): readonly Problem[] {
   const shown = problems.slice(0, MAX_PROBLEMS).map(limitLength);
   const last = shown.at(-1);
@@ -197,7 +196,6 @@ export function unreadable(
   return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, isTooLarge ? smaller : hint);
 }
 
-/** Message for a path of a file that does not exist. */
 export const NO_FILE = "there is no such file";
 /** Message for a path of a folder that does not exist. */
 export const NO_FOLDER = "there is no such folder";
@@ -220,7 +218,6 @@ export function describeWriteError(error: unknown): string {
   return (error as { readonly code?: unknown } | undefined)?.code === "ENOENT" ? NO_FOLDER : describeFileError(error);
 }
 
-/** Creates the error for a text that is not JSON. */
 export function notJson(path: string, error: unknown, hint = ""): UserError {
   return userError("not-json", path, `is not JSON: ${messageOf(error)}`, hint);
 }

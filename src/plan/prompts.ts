@@ -13,7 +13,6 @@ export type LengthPlan = PromptsPlan["isl"];
 /** One kind of request in a mix. */
 export type MixPartPlan = PromptsPlan["mix"][number];
 
-/** Returns the schema of prompts. */
 export function promptsSchema() {
   const whole = (least: number) => v.pipe(v.number(), isWhole(), atLeast(least));
   const length = v.object({
@@ -67,7 +66,6 @@ export function promptsSchema() {
         delayStddevMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
       }),
     ),
-    /** Tokens of a system message shared by all requests. */
     systemTokens: whole(0),
     /** Texts per request, for formats that take several; for rankings: passages. */
     textsPerRequest: whole(0),

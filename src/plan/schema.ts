@@ -13,6 +13,11 @@ export type EntriesOf<E extends () => v.ObjectEntries> = v.InferOutput<v.ObjectS
 /** The part of a plan that a schema describes: `PlanOf<typeof tlsSchema>`. */
 export type PlanOf<S extends (...parts: never[]) => v.GenericSchema> = Frozen<OutputOf<S>>;
 
+/** The parts of a plan that the entries of a table describe, by the keys of the table. */
+export type PlansOf<Table> = {
+  readonly [K in keyof Table]: Table[K] extends { schema(): Schema<infer Part> } ? Part : never;
+};
+
 type Frozen<T> = T extends (...args: never[]) => unknown
   ? T
   : T extends object
@@ -49,7 +54,6 @@ export function isWhole(): v.IntegerAction<number, string> {
   return v.integer("must be a whole number");
 }
 
-/** Requires a number above 0. */
 export function aboveZero(): v.GtValueAction<number, 0, string> {
   return v.gtValue(0, "must be above 0");
 }
@@ -81,7 +85,6 @@ export function filledSchema(
   return v.pipe(v.string(), v.nonEmpty(rule));
 }
 
-/** Returns the schema of a file path. */
 export function pathSchema() {
   return filledSchema("must name a file");
 }
@@ -91,7 +94,6 @@ export function protocolSchema() {
   return v.picklist(["http", "grpc"], "must be http or grpc");
 }
 
-/** Returns the schema of true or false. */
 export function flagSchema(): v.BooleanSchema<string> {
   return withHint(v.boolean("must be true or false"), (given) => {
     const meant = FLAG_WORDS.get(String(given).toLowerCase());

@@ -49,7 +49,6 @@ export function registerSecret(text: string): void {
   if (lines.length > 1) for (const line of lines) registerSecret(line);
 }
 
-/** Registers the values of headers with secret names. */
 export function registerHeaders(headers: readonly (readonly [name: string, value: string])[]): void {
   for (const [name, value] of headers) if (isSecretName(name)) registerValue(name, value);
 }

@@ -18,11 +18,12 @@ import { TARGETS } from "./service-kinds.ts";
  * @throws UserError with all problems, by path in the plan
  */
 export function checkPlan(plan: Plan, isLoadValid = false): void {
+  const rest = planRestSchema(metricSchema(limitsSchema()), (url) => parseMetricsUrl(url) !== undefined);
   const problems = [
     ...checkVariant("target", TARGETS, plan.target),
     ...(isLoadValid ? [] : checkVariant("load", LOAD_MODES, plan.load)),
     ...checkVariant("inputs", INPUT_KINDS, plan.inputs),
-    ...toProblems("", v.safeParse(restSchema(), plan)),
+    ...toProblems("", v.safeParse(rest, plan)),
   ];
   if (problems.length === 0) problems.push(...checkMembers(plan));
   if (problems.length === 0) problems.push(...findConflicts(plan));
@@ -51,11 +52,6 @@ function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
       movePath(found, (place) => (/^(target|inputs)\b/.test(place) ? `${path}.${place}` : place)),
     );
   });
-}
-
-/** Returns the schema of a plan's parts besides target, load and inputs. */
-function restSchema() {
-  return planRestSchema(metricSchema(limitsSchema()), (url) => parseMetricsUrl(url) !== undefined);
 }
 
 /** Returns the schema of a goodput's limits: nanoseconds, or a rate. */

@@ -67,7 +67,6 @@ function checkBus({ bus }: Plan["client"]): Problem[] {
   return problems;
 }
 
-/** Returns conflicts between the client and the target. */
 function checkClient({ client, measurement, target, telemetry }: Plan): Problem[] {
   const problems: Problem[] = [];
   const at: Text = { setting: "client.kind" };
@@ -118,7 +117,6 @@ export function checkWarmUp(
   );
 }
 
-/** Returns problems with source addresses that connections to the target cannot have. */
 function checkSources({ kind, sourceAddresses }: Plan["client"], target: Plan["target"]): Problem[] {
   if (sourceAddresses === undefined) return [];
   const reasons = [
@@ -232,7 +230,6 @@ function checkTags(plan: Plan): Problem[] {
   });
 }
 
-/** Returns the tags of each target. */
 function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
   const isOpen = (given: Plan["inputs"], functions: readonly (TagsPlan | undefined)[]): boolean =>
     inputKindOf(given).canHaveTags?.(given) === true || functions.some((one) => one?.of !== undefined);

@@ -15,7 +15,6 @@ interface CustomMetrics {
   readonly derived: readonly DerivedPlan[];
 }
 
-/** Returns the metrics that a plan defines. */
 export function customMetricsOf({ target, derived = [] }: Pick<Plan, "target" | "derived">): CustomMetrics {
   const targets = [target, ...membersOf(target).map((member) => member.target)];
   return { extracted: targets.flatMap((one) => namesOf(listExtracted(fieldOf(one, "extract")))), derived };
@@ -48,7 +47,6 @@ function describe(metric: MetricPlan, { extracted, derived }: CustomMetrics): Me
   return definedIn === "extract" && counts === undefined ? { ...metric, ...extracted.find(named) } : metric;
 }
 
-/** Returns problems with the metrics that a plan derives. */
 export function checkDerived(plan: Plan): Problem[] {
   const { extracted, derived } = customMetricsOf(plan);
   const names = extracted.map(({ name }) => name);

@@ -187,7 +187,6 @@ function countPoints(search: LoadSearch, kept: number, open: number): number {
   return pointCount;
 }
 
-/** Describes the time of a run in one sentence. */
 export function describeTime(time: RunTime | undefined): string {
   if (time === undefined) return "The run takes as long as its data and the server need.";
   return `The run takes ${describeSpan(time)} (${time.parts}).`;

@@ -16,11 +16,12 @@ import { requestsInputs } from "../inputs/kinds/requests.ts";
 import { customInputs } from "../inputs/kinds/user-defined.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
+import type { PlansOf } from "../plan/schema.ts";
 import { type ModelInfo, modelNamed } from "../service/service.ts";
 import { loadModeOf } from "./load-modes.ts";
 
 /** The sources of data, by the `kind` of their part of the plan. To add one, add a file and a line here. */
-export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extract<InputsPlan, { kind: K }>> } = {
+export const INPUT_KINDS = {
   random: randomInputs,
   zero: zeroInputs,
   json: jsonInputs,
@@ -38,12 +39,15 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   "made-payloads": madePayloadInputs,
 };
 
+declare module "../plan/plan.ts" {
+  interface InputsPlans extends PlansOf<typeof INPUT_KINDS> {}
+}
+
 /** Returns the source of inputs. */
 export function inputKindOf(inputs: InputsPlan): InputKind<InputsPlan> {
   return INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>;
 }
 
-/** Returns problems if a load sends data in an order that the inputs do not have. */
 export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Problem[] {
   const { dataOrder = "in-turn", lacksOrder } = loadModeOf(load);
   const { orders, lacksSessions, needsSessions } = inputKindOf(inputs);

@@ -8,19 +8,20 @@ import type { LevelSearch, LoadMode, MlperfRules, PhasedLoad, PreparedLoad } fro
 import { mlperfMode } from "../load/mlperf.ts";
 import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
-import { createPhasesMode } from "../load/phases.ts";
+import { createPhasesMode, type PhasesLoadPlan } from "../load/phases.ts";
 import { requestRateMode } from "../load/request-rate.ts";
 import { sessionConcurrencyMode } from "../load/sessions/session-concurrency.ts";
 import { sessionRateMode } from "../load/sessions/session-rate.ts";
 import type { PhasePlan } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan, TargetPlan } from "../plan/plan.ts";
+import type { PlansOf } from "../plan/schema.ts";
 import { seedOfNumber } from "../runtime/random.ts";
 import { membersOf } from "./mix.ts";
 import { targetKindOf } from "./service-kinds.ts";
 
 /** The load modes, by the `kind` of their part of the plan. To add one, add a file and a line here. */
-export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<LoadPlan, { kind: K }>> } = {
+export const LOAD_MODES = {
   concurrency: concurrencyMode,
   "concurrency-ramp": concurrencyRampMode,
   "request-rate": requestRateMode,
@@ -29,16 +30,20 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   "periodic-concurrency": periodicConcurrencyMode,
   "session-concurrency": sessionConcurrencyMode,
   "session-rate": sessionRateMode,
-  phases: createPhasesMode({
-    modeOf: loadModeOf,
-    allModes: () => Object.values(LOAD_MODES) as readonly unknown[] as readonly LoadMode<LoadPlan>[],
-    prepare: prepareOne,
-  }),
+  phases: createPhases(),
   mlperf: mlperfMode,
   "mlperf-server": mlperfServerMode,
 };
 
-/** Returns the mode of a load. */
+declare module "../plan/load-plan.ts" {
+  interface LoadPlans extends PlansOf<typeof LOAD_MODES> {}
+}
+
+function createPhases(): LoadMode<PhasesLoadPlan> {
+  const allModes = () => Object.values(LOAD_MODES) as readonly unknown[] as readonly LoadMode<LoadPlan>[];
+  return createPhasesMode({ modeOf: loadModeOf, allModes, prepare: prepareOne });
+}
+
 export function loadModeOf(load: LoadPlan): LoadMode<LoadPlan> {
   return LOAD_MODES[load.kind] as LoadMode<LoadPlan>;
 }

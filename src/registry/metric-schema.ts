@@ -26,28 +26,26 @@ export function metricSchema(limits: v.GenericSchema): Schema<MetricPlan> {
     const { key } = (input ?? {}) as { readonly key?: unknown };
     const entry = typeof key === "string" ? findEntry(key) : undefined;
     if (entry === undefined || entry.isOfReports === true)
-      return v.looseObject({ key: v.picklist(METRIC_KEYS.filter(isOfLevels), "must be a metric") });
+      return v.looseObject({
+        key: v.picklist(
+          METRIC_KEYS.filter((one) => findEntry(one)?.isOfReports !== true),
+          "must be a metric",
+        ),
+      });
     return metricSchemaOf(key as string, entry, limits);
   });
 }
 
-function isOfLevels(key: string): boolean {
-  return findEntry(key)?.isOfReports !== true;
-}
-
 /** Returns the fields of a metric that a scenario defines. A plan also has the scenario's definition. */
 function customEntries({ counts }: Metric, definedIn: "extract" | "derive"): v.ObjectEntries {
-  const name = nameSchema(definedIn);
+  const rule = `must be a name in ${definedIn}`;
+  const name = v.pipe(v.string(rule), v.nonEmpty(rule));
   if (counts !== undefined) return { name, text: v.string("must be text") };
   return {
     name,
     ...customFactsEntries(),
     ...(definedIn === "derive" ? { value: v.exactOptional(derivedValueSchema()) } : {}),
   };
-}
-
-function nameSchema(field: string): Schema<string> {
-  return v.pipe(v.string(`must be a name in ${field}`), v.nonEmpty(`must be a name in ${field}`));
 }
 
 /** Returns the schema of a percentile: from 1 to below 100. */

@@ -1,6 +1,7 @@
 import type { MixTargetPlan } from "../plan/groups/mix.ts";
 import { fieldOf } from "../plan/objects.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
+import type { PlansOf } from "../plan/schema.ts";
 import { registerUrl } from "../plan/secrets.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { grpcKind } from "../service/dynamic-grpc/kind.ts";
@@ -19,9 +20,7 @@ import { customKind } from "../service/user-defined/kind.ts";
 export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan | MixTargetPlan>;
 
 /** The service kinds, by the `kind` of their target. To add one, add a folder and a line here. */
-export const SERVICE_KINDS: {
-  readonly [K in ServerTargetPlan["kind"]]: ServiceKind<Extract<ServerTargetPlan, { kind: K }>>;
-} = {
+export const SERVICE_KINDS = {
   triton: tritonKind,
   openai: openAiKind,
   torchserve: torchServeKind,
@@ -32,14 +31,15 @@ export const SERVICE_KINDS: {
   "triton-c-api": tritonInProcessKind,
 };
 
-/** All kinds of targets, by their `kind`. */
-export const TARGETS: { readonly [K in TargetPlan["kind"]]: TargetKind<Extract<TargetPlan, { kind: K }>> } = {
-  ...SERVICE_KINDS,
-  embedded: embeddedKind,
-  mix: createMixKind((target) => targetKindOf(target)),
-};
+const SINGLE_TARGETS = { ...SERVICE_KINDS, embedded: embeddedKind };
 
-/** Returns the kind of a target. */
+declare module "../plan/plan.ts" {
+  interface TargetPlans extends PlansOf<typeof SINGLE_TARGETS> {}
+}
+
+/** All kinds of targets, by their `kind`. */
+export const TARGETS = { ...SINGLE_TARGETS, mix: createMixKind((target) => targetKindOf(target)) };
+
 export function targetKindOf(target: TargetPlan): TargetKind<TargetPlan> {
   return TARGETS[target.kind] as TargetKind<TargetPlan>;
 }
@@ -54,7 +54,6 @@ export function networkOf(target: ServerTargetPlan): { readonly moreUrls: readon
   return { moreUrls: fieldOf(target, "moreUrls") ?? [], tls: fieldOf(target, "tls") ?? DEFAULT_TLS };
 }
 
-/** Returns the kind of a server target. */
 export function serviceKindOf(target: ServerTargetPlan): ServiceKind<ServerTargetPlan> {
   return SERVICE_KINDS[target.kind] as ServiceKind<ServerTargetPlan>;
 }

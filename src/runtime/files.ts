@@ -155,7 +155,6 @@ function refuseNamedPipe(path: string): void {
     throw new Error("it is a named pipe, not a file; standard input is /dev/stdin");
 }
 
-/** Reports whether a path is a regular file. */
 export function isFile(path: string): boolean {
   return findFile(path)?.isFile() === true;
 }

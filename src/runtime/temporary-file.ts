@@ -15,7 +15,6 @@ export class TemporaryFile {
     closing.register(this, this.fd, this);
   }
 
-  /** Number of appended bytes. */
   get length(): number {
     return this.endBytes;
   }
@@ -45,7 +44,6 @@ export class TemporaryFile {
   }
 }
 
-/** Returns the folder of temporary files. */
 export function temporaryFolder(): string {
   return process.getBuiltinModule("node:os").tmpdir();
 }

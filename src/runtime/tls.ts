@@ -8,9 +8,7 @@ export interface TlsSettings {
   readonly alpn: readonly string[];
   /** Certificate authorities to trust instead of the system's. */
   readonly caPem?: string | undefined;
-  /** Client certificate chain. */
   readonly certPem?: string | undefined;
-  /** Private key of the client certificate. */
   readonly keyPem?: string | undefined;
   /** False: accept a certificate of any signer. */
   readonly verifyPeer: boolean;

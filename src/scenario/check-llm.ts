@@ -48,18 +48,13 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
       const message = `responses of ${content.endpointName} have no tokens`;
       problems.push(problem("unsupported", path, message, "Look at latencies and throughput."));
     } else if (responseType === "text")
-      for (const name of metricNames(metric))
+      for (const name of [metric.key, ...Object.keys(metric.limits ?? {})])
         if (needsOf({ key: name }).includes("streams")) {
           const message = "only streamed responses have this metric";
           problems.push(problem("conflict", path, message, "Set streaming: true in the target's options.", name));
         }
   }
   return problems;
-}
-
-/** Returns the metrics in an assertion, including those in goodput limits. */
-function metricNames({ key, limits }: Assertion["metric"]): string[] {
-  return [key, ...Object.keys(limits ?? {})];
 }
 
 /** Endpoints whose requests can have images, and endpoints whose requests can have several texts. */
@@ -153,15 +148,8 @@ function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load:
   }
   if (!isLoad) {
     const hint = "Use sessions(…) or sessionRate(…) as the load, or leave it out.";
-    return [
-      problem(
-        "conflict",
-        "inputs.sessions",
-        "needs the load sessions(…) or sessionRate(…)",
-        hint,
-        loadCallOf({ kind: load }),
-      ),
-    ];
+    const message = "needs the load sessions(…) or sessionRate(…)";
+    return [problem("conflict", "inputs.sessions", message, hint, loadCallOf({ kind: load }))];
   }
   if ((count ?? file) === undefined) return [];
   const hint = "Leave count and file out.";

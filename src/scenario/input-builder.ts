@@ -26,9 +26,7 @@ export interface InputBuilder<O extends object = object> {
   readonly call?: string;
   /** Returns the schema of its paths. Absent: no paths. */
   files?(): Schema<readonly string[]>;
-  /** Returns the schema of its options. */
   options(): Schema<O>;
-  /** Forms of requests that it can make. */
   readonly makes: readonly RequestForm[];
   /** True if its payloads are plain bytes instead of requests to a language model. Absent: false. */
   readonly isPlain?: true;

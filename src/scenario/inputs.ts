@@ -198,24 +198,20 @@ function hasForm(entry: readonly [kind: string, builder: InputBuilder]): entry i
   return entry[1].form !== undefined;
 }
 
-/** The form of inputs in data. */
 export interface InputForm {
   readonly kind: string;
   readonly form: DataForm;
-  /** Schema of the options. */
   readonly options: v.GenericSchema;
   /** Schema of the paths. Absent: no paths. */
   readonly files?: Schema<readonly string[]> | undefined;
 }
 
-/** Returns the forms of inputs in data. */
 export function inputForms(): readonly InputForm[] {
   return Object.entries(INPUT_BUILDERS)
     .filter(hasForm)
     .map(([kind, { form, options, files }]) => ({ kind, form, options: options(), files: files?.() }));
 }
 
-/** Whether inputs can be requests of a form. */
 export function canBe(inputs: Inputs, form: RequestForm): boolean {
   return builderOf(inputs).makes.includes(form);
 }

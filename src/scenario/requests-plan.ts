@@ -96,19 +96,10 @@ function checkTarget({ target, inputs, prefix }: NamedPart): Problem[] {
   if (form.name !== name)
     return [problem("conflict", path, `${call} is for the target ${name}(…)`, hint, `${form.name}(…)`)];
   const given = target.options as Readonly<Record<string, unknown>>;
-  return without.flatMap((option) =>
-    given[option] === undefined
-      ? []
-      : [
-          problem(
-            "conflict",
-            `target.${option}`,
-            `has no effect with ${call}, whose calls have their own`,
-            "Leave it out.",
-            String(given[option]),
-          ),
-        ],
-  );
+  const message = `has no effect with ${call}, whose calls have their own`;
+  return without
+    .filter((option) => given[option] !== undefined)
+    .map((option) => problem("conflict", `target.${option}`, message, "Leave it out.", String(given[option])));
 }
 
 /** An assertion is possible if its metric can be measured for one of its members. */

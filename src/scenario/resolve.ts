@@ -22,7 +22,6 @@ export interface FieldContext {
 
 type FieldFunction = (values: FieldContext["values"], started: unknown) => unknown;
 
-/** Whether a field is a function of the parameters. */
 function isCalled(name: string, field: unknown): field is FieldFunction {
   return typeof field === "function" && !FUNCTION_FIELDS.has(name);
 }
@@ -62,12 +61,8 @@ function hasTaken(value: unknown, given: object): boolean {
 }
 
 function notCalled(name: string, field: unknown): Problem {
-  return problem(
-    "invalid-value",
-    name,
-    "is a function that is not called",
-    `Write ${(field as FieldFunction).name}(…).`,
-  );
+  const hint = `Write ${(field as FieldFunction).name}(…).`;
+  return problem("invalid-value", name, "is a function that is not called", hint);
 }
 
 /**

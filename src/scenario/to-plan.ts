@@ -196,7 +196,6 @@ function buildPlan(
   };
 }
 
-/** Returns the target with other servers, if any are given. */
 function atServers(target: Plan["target"], [url, ...moreUrls]: readonly string[] = []): Plan["target"] {
   if (url === undefined || !("url" in target)) return target;
   const { moreUrls: _, ...rest } = target;

@@ -36,7 +36,6 @@ export interface Payload {
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }
 
-/** The contents of a request. */
 export type RequestContent = readonly Tensor[] | Payload;
 
 /** The contents of a response: its outputs by name, or its body, in memory that is reused. */

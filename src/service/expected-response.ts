@@ -3,7 +3,6 @@ import type { Datatype } from "./tensor.ts";
 
 /** Requirements on a response, besides being valid in itself. */
 export interface ExpectedResponse {
-  /** The requested model. */
   readonly model: string;
   /** The requested outputs, by name; empty if they are unknown, so that any outputs are accepted. */
   readonly outputs: ReadonlyMap<string, Datatype>;

@@ -101,12 +101,8 @@ export function fromJsonElements(datatype: Datatype, elements: readonly unknown[
   for (const [index, element] of elements.entries()) {
     const value = typeof element === "boolean" ? Number(element) : element;
     if (typeof value !== "number" && typeof value !== "bigint") return undefined;
-    if (isBigType && !isWhole(value)) return undefined;
+    if (isBigType && typeof value === "number" && !Number.isInteger(value)) return undefined;
     write(view, index * size, value);
   }
   return bytes;
-}
-
-function isWhole(value: number | bigint): boolean {
-  return typeof value === "bigint" || Number.isInteger(value);
 }

@@ -2,7 +2,6 @@ import { joinBytes } from "../runtime/bytes.ts";
 
 /** Bodies of type multipart/form-data, as RFC 7578 describes them. */
 
-/** One part of a form. */
 export interface FormPart {
   readonly name: string;
   /** Absent: the part has no file name. */
@@ -12,10 +11,10 @@ export interface FormPart {
   readonly bytes: Uint8Array;
 }
 
-/** An encoded form. */
-export interface FormBody {
+/** A body as sent. */
+export interface EncodedBody {
   readonly bytes: Uint8Array;
-  /** Value of the header Content-Type: `multipart/form-data; boundary=…`. */
+  /** Value of the header Content-Type. */
   readonly contentType: string;
 }
 
@@ -25,7 +24,7 @@ const BOUNDARY_DIGITS = 16;
 const encoder = new TextEncoder();
 
 /** Encodes a form. The same parts give the same bytes. */
-export function encodeForm(parts: readonly FormPart[]): FormBody {
+export function encodeForm(parts: readonly FormPart[]): EncodedBody {
   const boundary = chooseBoundary(parts);
   const pieces: Uint8Array[] = [];
   for (const part of parts) pieces.push(encoder.encode(formatHead(part, boundary)), part.bytes, LINE_END);

@@ -24,7 +24,6 @@ export type ServiceProbe =
 /** Returns a description of the server, such as `Triton 2.51.0`; undefined if the response is not from a server of the kind. */
 export type Recognize<A> = (response: A) => string | undefined;
 
-/** The response to a probe over HTTP. */
 export interface HttpProbeResponse {
   readonly status: number;
   /** The body as received, possibly with chunk lengths. */

@@ -9,10 +9,8 @@ export const PAGE_FOUND = "an HTML page came in place of a response";
 export const EMPTY_RESPONSE = "the response is empty";
 export const NOT_JSON = "the response is not JSON";
 export const NOT_OBJECT = "the response is not a JSON object";
-/** Reason for an error that a server reports within its response. */
 export const SENT_ERROR = "the server sent an error within its response";
 
-/** Whether a text is an HTML page. */
 export function isPage(text: string): boolean {
   return PAGE.test(text);
 }

@@ -16,7 +16,6 @@ import { describeUserError, toPlainValue } from "./user-defined/user-error.ts";
  * purpose.
  */
 
-/** The rules in a plan. */
 export type ResponseRulesPlan = Readonly<EntriesOf<typeof responseRulesEntries>>;
 
 /** Returns the schemas of the rules, as an object's entries. */
@@ -28,7 +27,6 @@ export function responseRulesEntries() {
   };
 }
 
-/** The values to extract in a plan, by name. */
 export type ExtractPlan = NonNullable<EntriesOf<typeof extractEntries>["extract"]>;
 
 /** Returns the schema of the values to extract, as an object's entry. */
@@ -42,12 +40,10 @@ export function extractEntries() {
   return { extract: v.exactOptional(v.record(filledSchema("must have a name"), one)) };
 }
 
-/** A value to extract, and its place. */
 interface ExtractedValue extends ExtractedName {
   readonly value: string | FunctionPlan;
 }
 
-/** Returns the values to extract in the order of the plan. */
 export function listExtracted(extract: ExtractPlan = {}): ExtractedValue[] {
   return Object.entries(extract).map(([name, given]) =>
     typeof given === "string" || "function" in given ? { name, value: given } : { name, ...given },
@@ -86,11 +82,9 @@ function placesOf({ successWhere, extract }: ResponseRulesPlan): [place: string,
   return successWhere === undefined ? places : [["target.success.where", successWhere], ...places];
 }
 
-/** A response, as expressions and functions read it. */
 interface ReadResponse {
   /** Returns plain data for expressions. */
   document(): unknown;
-  /** Returns the response for functions. */
   response(): ScenarioResponse;
 }
 

@@ -43,7 +43,6 @@ export class ResponseObject {
     return this.fields[name] !== undefined;
   }
 
-  /** Returns a required string. */
   string(name: string): string {
     const value = this.fields[name];
     if (typeof value === "string") return value;

@@ -1,3 +1,4 @@
+import { parseJson } from "../plan/objects.ts";
 import { joinBytes } from "../runtime/bytes.ts";
 import type { RequestContent } from "./content.ts";
 import { splitBytesElements, toJsonElements } from "./json-tensors.ts";
@@ -130,20 +131,12 @@ function describeRequest(request: RequestContent, tags: AnsweredRequest["tags"])
     bytes,
     tags,
     get body() {
-      return bytes.length === 0 ? undefined : parseBody(bytes);
+      return bytes.length === 0 ? undefined : parseJson(decoder.decode(bytes));
     },
     get tensors() {
       return "bytes" in request ? {} : toScenarioTensors(request);
     },
   };
-}
-
-function parseBody(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(decoder.decode(bytes)) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function toScenarioTensors(tensors: readonly Tensor[]): Record<string, ScenarioTensor> {

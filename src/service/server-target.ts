@@ -12,12 +12,10 @@ interface ServerTarget {
   readonly apiKeyEnv?: string | undefined;
 }
 
-/** Returns all servers of a target, in order. */
 function serverUrls({ url, moreUrls = [] }: ServerTarget): readonly string[] {
   return [url, ...moreUrls];
 }
 
-/** Describes the address of a target. */
 export function describeServer({ url, protocol }: ServerTarget): string {
   return `${url} over ${protocol}`;
 }

@@ -17,7 +17,6 @@ import type { TensorSpec } from "./tensor.ts";
 /** Unit of throughput of kinds that set none: inferences per second. Each item of a batch counts. */
 export const DEFAULT_THROUGHPUT_UNIT = "infer/s";
 
-/** A model. */
 export interface ModelInfo {
   readonly name: string;
   /** The requested version; empty: the server chooses. */
@@ -206,7 +205,6 @@ export interface ServiceAddress {
  * part of the plan.
  */
 export interface TargetKind<T extends TargetPlan> {
-  /** Returns the schema of the target's part of a plan. */
   schema(): Schema<T>;
   /** Returns the target's servers; empty if the run starts the server. */
   urls(target: T): readonly string[];
@@ -223,9 +221,7 @@ export interface TargetKind<T extends TargetPlan> {
    * a prompt cache. Default: false.
    */
   readonly hasShortRequests?: true;
-  /** Returns the form of the target's requests. */
   takes(target: T): RequestForm;
-  /** Returns the target's names in profile exports. */
   exported(target: T): ExportedTarget;
   /** True if requests are sent without a network. Absent: false. */
   readonly isInProcess?: true;

@@ -44,7 +44,6 @@ export function fitsShortFloat(type: ShortFloat, value: number): boolean {
   return Number.isFinite(fromShortFloat(type, toShortFloat(type, value)));
 }
 
-/** Returns the values of an array of the type. */
 export function readShortFloats(type: ShortFloat, bytes: Uint8Array): number[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const count = Math.floor(bytes.length / 2);

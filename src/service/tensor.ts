@@ -32,7 +32,6 @@ const ELEMENT_BYTES: Readonly<Record<Datatype, number>> = {
   BYTES: -1,
 };
 
-/** All datatypes. */
 export const DATATYPES = Object.keys(ELEMENT_BYTES) as readonly Datatype[];
 
 export function isDatatype(text: string): text is Datatype {

@@ -6,16 +6,10 @@ import { extractsOf } from "../../service/http/chain-extract.ts";
 import { type ChainCallPlan, type ChainInputsPlan, chainSchema } from "../../service/http/chain-plan.ts";
 import { fillJson, fillPath, fillText, type Put, placesIn, textsIn } from "../../service/http/chain-texts.ts";
 import { type BodyPlan, filesOf } from "../../service/http/requests-plan.ts";
-import { encodeForm } from "../../service/multipart.ts";
+import { type EncodedBody, encodeForm } from "../../service/multipart.ts";
 import { type DataStep, NO_TENSORS } from "../dataset.ts";
 import type { InputKind } from "../input-kind.ts";
-import { type EncodedBody, encodeBody, encodePart } from "../requests.ts";
-
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly "http-chain": ChainInputsPlan;
-  }
-}
+import { encodeBody, encodePart } from "../requests.ts";
 
 const DEFAULT_COUNT = 100;
 

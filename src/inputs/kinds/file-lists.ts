@@ -1,16 +1,7 @@
 import * as v from "valibot";
 import { filledSchema, type PlanOf, pathSchema } from "../../plan/schema.ts";
 import { readFileLists } from "../file-payloads.ts";
-import type { InputKind } from "../input-kind.ts";
-
-/** JSON files in perf_analyzer's format. Each entry names a file, which is the payload of a request. */
-type FileListsInputsPlan = PlanOf<typeof schema>;
-
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly "file-lists": FileListsInputsPlan;
-  }
-}
+import { type InputKind, isInOrder, orderEntries } from "../input-kind.ts";
 
 const schema = () =>
   v.object({
@@ -18,20 +9,17 @@ const schema = () =>
     files: v.pipe(v.array(pathSchema()), v.minLength(1, "must name a file")),
     /** The key of an entry whose value is the path, relative to the working directory: `{"data": [{KEY: ["cat.jpg"]}]}`. */
     key: filledSchema("must name a key"),
-    /**
-     * True: each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default:
-     * false.
-     */
-    isInOrder: v.exactOptional(v.boolean()),
+    ...orderEntries(),
   });
 
-export const fileListsInputs: InputKind<FileListsInputsPlan> = {
+/** JSON files in perf_analyzer's format. Each entry names a file, which is the payload of a request. */
+export const fileListsInputs: InputKind<PlanOf<typeof schema>> = {
   schema,
   makes: "payloads",
   needsNoModel: true,
   hasNoPrompts: true,
   orders: () => ["in-turn", "at-times"],
-  isInOrder: ({ isInOrder = false }) => isInOrder,
+  isInOrder,
   paths: ({ files }) => files,
   perfAnalyzer: ({ files }) => ({ names: files }),
   load: async ({ files, key }, _model, order) => readFileLists(files, key, order === "at-times"),

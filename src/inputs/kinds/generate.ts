@@ -9,13 +9,6 @@ type MadeKind = "made-tensors" | "made-payloads";
 /** Inputs that a scenario's function makes, as tensors or as payloads. */
 export type MadeInputsPlan<K extends MadeKind> = PlanOf<typeof schemaOf<K>>;
 
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly "made-tensors": MadeInputsPlan<"made-tensors">;
-    readonly "made-payloads": MadeInputsPlan<"made-payloads">;
-  }
-}
-
 function schemaOf<K extends MadeKind>(kind: K) {
   return v.object({
     kind: v.literal(kind),

@@ -1,16 +1,7 @@
 import * as v from "valibot";
 import { type PlanOf, pathSchema } from "../../plan/schema.ts";
-import type { InputKind } from "../input-kind.ts";
+import { type InputKind, isInOrder, orderEntries } from "../input-kind.ts";
 import { readMessageLists } from "../messages/message-list.ts";
-
-/** Messages of calls, from files or from the plan. */
-type MessagesInputsPlan = PlanOf<typeof schema>;
-
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly messages: MessagesInputsPlan;
-  }
-}
 
 const schema = () =>
   v.object({
@@ -21,18 +12,15 @@ const schema = () =>
     entries: v.array(v.record(v.string(), v.unknown())),
     /** Folder in which generators run. Absent: the current one. */
     folder: v.exactOptional(pathSchema()),
-    /**
-     * True: each call takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default:
-     * false.
-     */
-    isInOrder: v.exactOptional(v.boolean()),
+    ...orderEntries(),
   });
 
-export const messagesInputs: InputKind<MessagesInputsPlan> = {
+/** Messages of calls, from files or from the plan. */
+export const messagesInputs: InputKind<PlanOf<typeof schema>> = {
   schema,
   makes: "messages",
   hasNoPrompts: true,
-  isInOrder: ({ isInOrder = false }) => isInOrder,
+  isInOrder,
   paths: ({ messageFiles }) => messageFiles,
   perfAnalyzer: ({ messageFiles, entries }) =>
     entries.length === 0

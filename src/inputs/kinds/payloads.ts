@@ -4,17 +4,8 @@ import * as v from "valibot";
 import { unreadable, userError } from "../../plan/problem.ts";
 import { type PlanOf, pathSchema } from "../../plan/schema.ts";
 import { locate } from "../../runtime/files.ts";
-import type { InputKind } from "../input-kind.ts";
+import { type InputKind, isInOrder, orderEntries } from "../input-kind.ts";
 import { readPayloadLists } from "../payload-list.ts";
-
-/** Payloads from files, as GenAI-Perf writes them or as JSON Lines. */
-type PayloadsInputsPlan = PlanOf<typeof schema>;
-
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly payloads: PayloadsInputsPlan;
-  }
-}
 
 const schema = () =>
   v.object({
@@ -22,11 +13,7 @@ const schema = () =>
     file: pathSchema(),
     /** Files that continue the first one. */
     moreFiles: v.exactOptional(v.array(pathSchema())),
-    /**
-     * True: each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each
-     * lane has its own stride, like in perf_analyzer.
-     */
-    isInOrder: v.exactOptional(v.boolean()),
+    ...orderEntries(),
     /** Whether `file` is a folder, whose `.json` and `.jsonl` files are read by name. Default: false. */
     isFolder: v.exactOptional(v.literal(true)),
     /** Whether the field `tags` of an entry contains its tags. Default: false; the field is not allowed. */
@@ -38,13 +25,14 @@ const schema = () =>
     refusesLoadFields: v.exactOptional(v.literal(true)),
   });
 
-export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
+/** Payloads from files, as GenAI-Perf writes them or as JSON Lines. */
+export const payloadsInputs: InputKind<PlanOf<typeof schema>> = {
   schema,
   makes: "payloads",
   needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
   canHaveTags: ({ readsTags }) => readsTags === true,
-  isInOrder: ({ isInOrder = false }) => isInOrder,
+  isInOrder,
   paths: ({ file, moreFiles = [] }) => [file, ...moreFiles],
   perfAnalyzer: ({ file, moreFiles = [] }) => ({ names: [file, ...moreFiles] }),
   load: async ({ file, moreFiles = [], isFolder, readsTags, refusesLoadFields }, _model, order, held) => {

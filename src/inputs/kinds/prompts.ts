@@ -1,12 +1,6 @@
 import { type PromptsPlan, promptsSchema } from "../../plan/prompts.ts";
 import type { InputKind } from "../input-kind.ts";
 
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly prompts: PromptsPlan;
-  }
-}
-
 export const promptsInputs: InputKind<PromptsPlan> = {
   schema: promptsSchema,
   makes: "payloads",

@@ -6,13 +6,6 @@ import { generateDataset } from "../random-data.ts";
 /** Data generated for the model: random values or zeros. Texts are random in both cases. */
 type GeneratedPlan<K extends "random" | "zero"> = PlanOf<typeof generatedSchema<K>>;
 
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly random: GeneratedPlan<"random">;
-    readonly zero: GeneratedPlan<"zero">;
-  }
-}
-
 export const randomInputs: InputKind<GeneratedPlan<"random">> = {
   schema: () => generatedSchema("random"),
   makes: "tensors",
@@ -29,7 +22,6 @@ export const zeroInputs: InputKind<GeneratedPlan<"zero">> = {
 function generatedSchema<const K extends "random" | "zero">(kind: K) {
   return v.object({
     kind: v.literal(kind),
-    /** Number of characters of a random text. */
     stringLength: wholeSchema(1),
     /** Text of every BYTES element; empty: random texts. */
     stringData: v.string(),

@@ -2,12 +2,6 @@ import { filesOf, type RequestsInputsPlan, requestsSchema } from "../../service/
 import type { InputKind } from "../input-kind.ts";
 import { makeRequests } from "../requests.ts";
 
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly "http-requests": RequestsInputsPlan;
-  }
-}
-
 export const requestsInputs: InputKind<RequestsInputsPlan> = {
   schema: requestsSchema,
   makes: "payloads",

@@ -14,12 +14,6 @@ import { toPayloadStep } from "../payload-entry.ts";
 /** Inputs of a type that a scenario defines. The scenario's function encodes them. */
 export type CustomInputsPlan = PlanOf<typeof schema>;
 
-declare module "../../plan/plan.ts" {
-  interface InputsPlans {
-    readonly "user-defined": CustomInputsPlan;
-  }
-}
-
 const schema = () =>
   v.object({
     kind: v.literal("user-defined"),

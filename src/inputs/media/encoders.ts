@@ -11,9 +11,7 @@ export interface SoundSamples {
 
 /** Encoders for generated media. Their results are deterministic and the same on every runtime. */
 export interface MediaEncoders {
-  /** Returns a JPEG file. */
   encodeJpeg(image: IndexedImage): Uint8Array;
-  /** Returns an MP3 file. */
   encodeMp3(sound: SoundSamples): Uint8Array;
 }
 

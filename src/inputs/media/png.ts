@@ -1,6 +1,5 @@
 import { adlerOf, CRC_OF_NOTHING, crcOf } from "../../transport/grpc/checksums.ts";
 
-/** Number of colours in a palette. */
 export const PALETTE_COLOURS = 256;
 
 /** An image whose pixels are palette indexes. */

@@ -5,7 +5,6 @@ import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 import type { Spread } from "../lengths.ts";
 import { type MediaEncoders, MP3_RATES_HZ, refuseLargeMedia, type SoundSamples } from "./encoders.ts";
 
-/** Settings for generating audio. */
 export interface AudioSettings {
   readonly lengthS: Spread;
   /** Bit depths to draw from: 8, 16, 24 or 32. */

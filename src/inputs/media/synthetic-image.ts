@@ -3,10 +3,8 @@ import type { Spread } from "../lengths.ts";
 import { type MediaEncoders, refuseLargeMedia } from "./encoders.ts";
 import { encodePng, type IndexedImage, PALETTE_COLOURS } from "./png.ts";
 
-/** File format of images. */
 export type ImageFormat = "png" | "jpeg";
 
-/** Settings for generating images. */
 export interface ImageSettings {
   readonly widthPx: Spread;
   readonly heightPx: Spread;

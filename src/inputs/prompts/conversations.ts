@@ -82,13 +82,9 @@ function responseTokens({ response }: Turn, maker: PromptMaker): number | undefi
 function parseConversation(record: JsonRecord): Conversation {
   const key = LIST_KEYS.find((name) => Array.isArray(record.value[name]));
   if (key === undefined) {
-    throw userError(
-      "missing",
-      record.place,
-      "has no list of messages",
-      'Write {"conversations": [{"from": "human", "value": "…"}, {"from": "gpt", "value": "…"}]}.',
-      Object.keys(record.value).slice(0, 10).join(", ") || "no keys",
-    );
+    const hint = 'Write {"conversations": [{"from": "human", "value": "…"}, {"from": "gpt", "value": "…"}]}.';
+    const keys = Object.keys(record.value).slice(0, 10).join(", ") || "no keys";
+    throw userError("missing", record.place, "has no list of messages", hint, keys);
   }
   const turns: Turn[] = [];
   let system: string | undefined;

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { isObject } from "../../plan/objects.ts";
+import { isObject, parseJson } from "../../plan/objects.ts";
 import { userError } from "../../plan/problem.ts";
 import { locate } from "../../runtime/files.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
@@ -18,10 +18,10 @@ const TRACE_COLUMNS = { azure: "contexttokens", burstgpt: "requesttokens" } as c
  * @throws UserError for JSON of an unknown format, and for files that cannot be read
  */
 export async function detectFormat(path: string): Promise<Exclude<InputFormat, "auto">> {
-  if (await isFolder(path)) return "jsonl";
+  if ((await stat(locate(path)).catch(() => undefined))?.isDirectory() === true) return "jsonl";
   const head = await readHead(path);
   const line = head.split("\n").find((text) => text.trim() !== "") ?? "";
-  const record = parse(line);
+  const record = parseJson(line) as Json | undefined;
   if (isObject(record)) return detectRecord(path, record);
   if (/^\s*[[{]/.test(head) && hasConversation(head)) return "sharegpt";
   const columns = line
@@ -46,18 +46,6 @@ function detectRecord(path: string, record: Readonly<Record<string, Json>>): Exc
 /** Whether the text contains a conversation, possibly spread over several lines. */
 function hasConversation(head: string): boolean {
   return new RegExp(`"(?:${LIST_KEYS.join("|")})"\\s*:\\s*\\[`).test(head);
-}
-
-function parse(line: string): Json | undefined {
-  try {
-    return JSON.parse(line) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(locate(path)).catch(() => undefined))?.isDirectory() === true;
 }
 
 /** Reads at least the first line, unless it is longer than {@link MOST_PIECES} pieces. */

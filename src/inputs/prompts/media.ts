@@ -3,7 +3,6 @@ import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import { loadFileBytes } from "../../runtime/files.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 
-/** The place that names a media file. */
 export interface MediaPlace {
   /** The file that names it. */
   readonly path: string;

@@ -9,7 +9,7 @@ import type { DataOrder, DataStep, Dataset } from "../dataset.ts";
 import { toPayload, toPayloadStep } from "../payload-entry.ts";
 import { groupBySession } from "../payload-list.ts";
 import { createEntries } from "./prompt-sources.ts";
-import { DEFAULT_PROMPTS, type PromptSettings, type SessionSettings } from "./settings.ts";
+import { DEFAULT_PROMPTS, type PromptSettings } from "./settings.ts";
 
 /**
  * Creates all requests of a plan's prompts, before the run.
@@ -95,18 +95,15 @@ export function toPromptSettings(plan: PromptsPlan, order: DataOrder): PromptSet
     audioPerRequest: audio?.count ?? DEFAULT_PROMPTS.audioPerRequest,
     ...defined({ audio }),
     ...(prefix === null ? {} : { prefix }),
-    ...(sessions === null ? {} : { sessions: toSessionSettings(sessions) }),
+    ...(sessions && {
+      sessions: {
+        count: sessions.count,
+        turns: sessions.turns,
+        delayMs: { mean: sessions.delayMs, stddev: sessions.delayStddevMs ?? 0 },
+      },
+    }),
     ...defined({ delayRatio }),
     ...(plan.systemTokens === 0 ? {} : { systemTokens: plan.systemTokens }),
     isRanking: plan.format.endsWith("rankings"),
   };
-}
-
-function toSessionSettings({
-  count,
-  turns,
-  delayMs: mean,
-  delayStddevMs: stddev = 0,
-}: NonNullable<PromptsPlan["sessions"]>): SessionSettings {
-  return { count, turns, delayMs: { mean, stddev } };
 }

@@ -129,7 +129,6 @@ function checkBatch(path: string, what: string, wanted: number, available: numbe
   throw userError("invalid-value", path, message, hint, `${wanted} of ${available}`);
 }
 
-/** Draws different elements of the list. */
 function drawSome<T>(list: readonly T[], count: number, random: () => number): T[] {
   const indices = new Set<number>();
   // Floyd's algorithm: draw each index from a range with one more element. If the element is already drawn, take the

@@ -20,13 +20,11 @@ export interface PromptSettings {
   /** Images per request, generated or drawn from a file. */
   readonly imagesPerRequest: number;
   readonly audioPerRequest: number;
-  /** Generated images, in addition to generated texts. */
   readonly images?: ImageSettings;
   /** Generated audio, in addition to generated texts. */
   readonly audio?: AudioSettings;
   /** Prefix prompts, drawn from `count` different ones and joined to the prompt by a space. Their tokens are added to the input length. */
   readonly prefix?: { readonly count: number; readonly tokens: number };
-  /** Number of tokens of a system message that all requests share. */
   readonly systemTokens?: number;
   /** Number of tokens of a user message before the prompt, which differs for each request or session. */
   readonly userContextTokens?: number;

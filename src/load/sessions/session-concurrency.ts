@@ -9,12 +9,6 @@ import type { LoadMode } from "../load-mode.ts";
 /** A fixed number of concurrent sessions of the data: each session once, or repeatedly. */
 export type SessionConcurrencyLoadPlan = PlanOf<typeof schema>;
 
-declare module "../../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly "session-concurrency": SessionConcurrencyLoadPlan;
-  }
-}
-
 const schema = () =>
   v.object({
     kind: v.literal("session-concurrency"),

@@ -7,15 +7,6 @@ import type { LoadMode } from "../load-mode.ts";
 import { arrivalsEntries, describeArrivals, steadyArrivals } from "../request-rate.ts";
 import { repeatingEntries, sessionConcurrencyMode } from "./session-concurrency.ts";
 
-/** Sessions of the data that begin at a rate, independently of each other. */
-export type SessionRateLoadPlan = PlanOf<typeof schema>;
-
-declare module "../../plan/load-plan.ts" {
-  interface LoadPlans {
-    readonly "session-rate": SessionRateLoadPlan;
-  }
-}
-
 const schema = () =>
   v.object({
     kind: v.literal("session-rate"),
@@ -26,7 +17,7 @@ const schema = () =>
   });
 
 /** Conversations that begin at a rate, with their turns in order: each one in the data once, or for the length of the load. */
-export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
+export const sessionRateMode: LoadMode<PlanOf<typeof schema>> = {
   schema,
   prepare: (plan) => ({
     level: plan.perSec,

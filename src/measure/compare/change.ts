@@ -3,7 +3,7 @@ import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts"
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { leastAbove } from "../intervals/least-above.ts";
 import { meanOfRuns, type RunsMean } from "../intervals/over-runs.ts";
-import { ratioBounds as countBounds } from "../intervals/ratio-interval.ts";
+import { ratioBounds as countBounds, type RatioInterval } from "../intervals/ratio-interval.ts";
 
 /**
  * Estimates how much a metric differs between two sets of whole runs. Runs are the unit: each counts once, however many
@@ -79,22 +79,17 @@ export function estimateDifference(base: Side, next: Side): Change {
 function differenceBounds(
   base: number,
   next: number,
-  from: Bounds | undefined,
-  to: Bounds | undefined,
-): Bounds | undefined {
+  from: RatioInterval | undefined,
+  to: RatioInterval | undefined,
+): RatioInterval | undefined {
   if (from === undefined || to === undefined) return undefined;
   const down = Math.hypot(next - to.low, from.high - base);
   const up = Math.hypot(to.high - next, base - from.low);
   return { low: next - base - down, high: next - base + up };
 }
 
-interface Bounds {
-  readonly low: number;
-  readonly high: number;
-}
-
 /** Returns the interval of a ratio from its counts, which always contains the mean over runs; undefined without counts. */
-function countedBounds({ counted, values }: Side): Bounds | undefined {
+function countedBounds({ counted, values }: Side): RatioInterval | undefined {
   if (counted === undefined || counted.total === 0) return undefined;
   const { mean } = meanOfRuns(values);
   const { low, high } = countBounds(counted.count, counted.total);
@@ -102,7 +97,7 @@ function countedBounds({ counted, values }: Side): Bounds | undefined {
 }
 
 /** Returns the 95 % interval of a side's mean: over its runs, or within its only run; undefined if neither is known. */
-export function boundsOf(side: Side): Bounds | undefined {
+export function boundsOf(side: Side): RatioInterval | undefined {
   const { count, mean, variance } = meanOfRuns(side.values);
   if (variance === undefined) return side.within;
   const half = quantileOf(count - 1) * Math.sqrt(variance / count);

@@ -14,7 +14,6 @@ export function scaleInterval({ low, high }: Interval, scale: (value: number) =>
   return { low: low === null ? null : scale(low), high: high === null ? null : scale(high) };
 }
 
-/** A number with its interval. */
 export interface Uncertain extends Interval {
   readonly value: number;
   /** Number of independent samples that the number is based on, and the number that it needs. Absent: the interval is sufficient. */

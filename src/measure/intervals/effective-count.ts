@@ -5,7 +5,6 @@ import { normalQuantile, studentQuantile } from "./distributions.ts";
 /** Confidence of intervals: 95 %. */
 export const INTERVAL_CONFIDENCE = 0.95;
 
-/** Options of an interval. */
 export interface IntervalOptions {
   /** Above 0 and below 1. Default: {@link INTERVAL_CONFIDENCE} */
   readonly confidence?: number;

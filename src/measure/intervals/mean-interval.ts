@@ -63,7 +63,6 @@ export function leastOf({ min }: Sketch, effective: number, percentile = 50): nu
   return min < 0 ? Number.NEGATIVE_INFINITY : 0;
 }
 
-/** Options for the estimate of a mean. */
 export interface MeanOptions extends IntervalOptions {
   /** Minimum effective sample size, if the sample is that large. Default: 1 */
   readonly leastCount?: number;

@@ -34,7 +34,6 @@ export function meanOfRuns(values: readonly number[]): RunsMean {
   return { count, mean, variance: count < 2 ? undefined : squares / (count - 1) };
 }
 
-/** The value of a metric in one run. */
 export interface RunValue {
   readonly value: number;
   /** Standard error of the value, from the samples of the run; undefined if unknown. */

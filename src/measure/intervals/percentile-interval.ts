@@ -105,7 +105,6 @@ export function estimatePercentile(
   return fromLeast(withParts(sketch, percentile, confidence, estimate), leastOf(sketch, effective, percentile));
 }
 
-/** Minimum number of values beyond the percentile in each part. */
 const LEAST_BEYOND = 2;
 /** Half-width of the interval, as a multiple of the distance between the percentiles of the parts. */
 const PARTS_REACH = 2;

@@ -7,7 +7,7 @@ import { type CompletionCounts, FEWEST_STRETCHES, lengthen, SHORTEST_STRETCH_NS 
 import { wholeBins } from "./time-bins.ts";
 
 /** The interval of a ratio, 0 to 1. */
-interface RatioInterval {
+export interface RatioInterval {
   readonly low: number;
   readonly high: number;
 }
@@ -103,7 +103,7 @@ const NORMAL_95 = 1.959964;
  * Returns Wilson's 95 % interval of a ratio of requests, such as the ratio of failed requests (Brown, Cai and DasGupta,
  * Interval estimation for a binomial proportion, 2001). @param total 1 or more
  */
-export function ratioBounds(count: number, total: number): { readonly low: number; readonly high: number } {
+export function ratioBounds(count: number, total: number): RatioInterval {
   const squared = NORMAL_95 ** 2;
   const ratio = count / total;
   const center = (ratio + squared / (2 * total)) / (1 + squared / total);

@@ -9,7 +9,6 @@ export const SHORTEST_BIN_NS = 31_250;
 
 /** Consecutive bins; plain data. */
 interface TimeBins {
-  /** Length of a bin. */
   readonly binNs: number;
   /** Number of the first bin, counted from time 0. */
   readonly first: number;

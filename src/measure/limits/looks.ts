@@ -25,7 +25,6 @@ function spentAt(ratio: number): number {
 
 /** A time at which limits are judged. */
 export interface Look {
-  /** Number of windows measured. */
   readonly windowCount: number;
   /** Probability of a wrong decision at this look, for each side. */
   readonly error: number;

@@ -103,7 +103,6 @@ export function needsOf({
   return keys.flatMap((one) => findEntry(one)?.needs ?? []);
 }
 
-/** Reports whether a metric needs the tokens of responses. */
 export function needsTokens(metric: { readonly key: string; readonly limits?: object | undefined }): boolean {
   return needsOf(metric).some((need) => need === "tokens" || need === "streams");
 }

@@ -100,7 +100,6 @@ const REQUESTS = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** Metrics of all requests. */
 export const REQUEST_METRICS = factsOf(REQUESTS);
 
 const OTHERS = {

@@ -24,7 +24,6 @@ export interface Sample {
   percentile?(percentile: number): number;
   /** Returns the mean with its interval. Absent: the mean counts as exact. */
   estimateMean?(options: MeanOptions): MeanEstimate;
-  /** Returns a percentile with its interval. */
   estimatePercentile?(percentile: number, confidence?: number): PercentileEstimate;
   /** The values, if they are stored as a sketch. */
   readonly sketch?: Sketch;
@@ -57,7 +56,6 @@ export function sampleOfSketch(sketch: Sketch): Sample {
   };
 }
 
-/** Returns a sample of numbers extracted from responses. */
 export function sampleOfExtracted(extracted: Extracted): Sample {
   const { count, mean, min, max } = extracted.numbers;
   return {

@@ -40,13 +40,11 @@ export const GAUGES = {
   },
 } as const satisfies Readonly<Record<string, GaugeSource>>;
 
-/** Name of a gauge. */
 export type Gauge = keyof typeof GAUGES;
 
 /** All names, in the order of reports. */
 export const GAUGE_KEYS = Object.keys(GAUGES) as readonly Gauge[];
 
-/** Returns the source of a gauge. */
 export function gaugeSourceOf(gauge: Gauge): GaugeSource {
   return GAUGES[gauge];
 }

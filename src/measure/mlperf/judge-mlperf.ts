@@ -29,7 +29,6 @@ interface EstimatedStop {
  */
 export interface MlperfResult extends Partial<MlperfLatency> {
   readonly scenario: MlperfRules["scenario"];
-  /** Whether all rules are met. */
   readonly isValid: boolean;
   /** The rules that are not met, one sentence each, without a full stop. */
   readonly broken: readonly string[];
@@ -56,9 +55,7 @@ export interface MlperfResult extends Partial<MlperfLatency> {
   readonly withoutOverheadPerSec?: number;
 }
 
-/** Requirements on the run. */
 interface MlperfRequirements {
-  /** Lowest number of queries. */
   readonly minQueryCount: number;
   readonly minDurationNs: number;
 }

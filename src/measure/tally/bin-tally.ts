@@ -126,7 +126,6 @@ export class BinTally {
     return this.addAll(one, 1)[0] as number;
   }
 
-  /** Adds a failed request. */
   addFailed(endNs: number): void {
     one[0] = endNs;
     this.extend(one, 1);
@@ -189,10 +188,8 @@ export class BinTally {
   }
 }
 
-/** The bins of a measurement. */
 interface CutBins {
   readonly completions: CompletionBins;
-  /** Returns the bins of one kind of values. */
   samplesOf(channel: BinChannel): SampleBins;
 }
 

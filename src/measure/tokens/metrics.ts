@@ -45,7 +45,6 @@ interface MetricEntry {
   readonly isFollowed?: true;
   /** Whether only streamed responses have it. */
   readonly isStreamed?: true;
-  /** Unit of a rate in reports. */
   readonly unit?: string;
   /** Set if goodput and limits can use it: a maximum for latencies, a minimum for rates. */
   readonly limit?: "most" | "least";
@@ -251,7 +250,6 @@ export type FollowedSum = Extract<Followed, TokenMetric>;
 /** All metrics, in the order of the table. */
 export const TOKEN_METRICS = Object.keys(METRICS) as readonly TokenMetric[];
 
-/** Returns the entry of a metric. */
 export function entryOf(metric: TokenMetric): MetricEntry {
   return METRICS[metric];
 }
@@ -286,7 +284,6 @@ export type QuantityOf<K> = K extends `${string}Ns`
       ? "rate"
       : "count";
 
-/** Returns the quantity of a metric. */
 export function quantityOf<K extends TokenMetric>(metric: K): QuantityOf<K> {
   const ends = { Ns: "time", Ratio: "ratio", PerSec: "rate", PerSecPerUser: "rate" };
   const found = Object.entries(ends).find(([end]) => metric.endsWith(end));

@@ -4,7 +4,6 @@ import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../t
 
 /** Packs responses, and prompts that were not packed before, for the thread that counts tokens. */
 
-/** A request with a response. */
 export interface PackedResponse {
   /** Number of the request among the finished requests of the run, from 0. Default: 0 */
   readonly index?: number | undefined;

@@ -1,3 +1,4 @@
+import { parseJson } from "../../plan/objects.ts";
 import { countImages, countRequestIds, countRequestTokens, readTokenLimit } from "../../service/openai/request-text.ts";
 import { hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
 import type { TokenCounter } from "./response-times.ts";
@@ -81,10 +82,6 @@ export class Prompt {
 }
 
 function readModel(payload: string): string | undefined {
-  try {
-    const { model } = JSON.parse(payload) as { model?: unknown };
-    return typeof model === "string" ? model : undefined;
-  } catch {
-    return undefined;
-  }
+  const { model } = (parseJson(payload) ?? {}) as { model?: unknown };
+  return typeof model === "string" ? model : undefined;
 }

@@ -7,7 +7,6 @@ import { metricsOf } from "./response-counts.ts";
  * collects them, and the run's thread takes them from time to time.
  */
 
-/** The tokens of one finished request. */
 export interface RequestTokens {
   /** Number of the request among the finished requests of the run, from 0. */
   readonly index: number;

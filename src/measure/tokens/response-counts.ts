@@ -19,13 +19,10 @@ interface StreamEnds {
   readonly mark?: string | undefined;
 }
 
-/** Counts of responses. */
 export interface ResponseCounts {
-  /** Number of responses with content, which have metrics. */
   readonly count: number;
   /** Number of responses without content. */
   readonly emptyCount: number;
-  /** Number of these responses that only call tools. */
   readonly toolCallCount: number;
   readonly failedCount: number;
   /** Error of the first failure; absent if unknown. */
@@ -92,7 +89,6 @@ export abstract class ResponseCounter implements ResponseCounts {
     this.failureExample ??= example;
   }
 
-  /** Counts a stream by its end. */
   addEnd({ isMarked, mark }: Pick<StreamEnd, "isMarked" | "mark">): void {
     const { markedCount, unmarkedCount } = this.streamEnds;
     this.streamEnds = isMarked

@@ -73,7 +73,6 @@ function joinPieces(texts: readonly TextPiece[], calls: readonly TextPiece[]): r
 /** Time between responses of one read, per byte. */
 const NS_PER_BYTE = 0.5;
 
-/** One read of a response. */
 interface TimedRead {
   /** Monotonic nanoseconds. */
   readonly readNs: number;

@@ -94,7 +94,6 @@ interface SystemMetrics {
   readonly startNs: number;
   /** Time from the first send to the last content. */
   readonly durationNs: number;
-  /** Number of requests with content. */
   readonly requestCount: number;
   /** As in GenAI-Perf: includes requests without content, excludes failed ones. */
   readonly requestsPerSec: number;

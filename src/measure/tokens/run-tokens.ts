@@ -10,7 +10,6 @@ import type { TotalledTokens } from "./token-totals.ts";
 /** Maximum wait for the last totals of a run. The thread that counts tokens needs it on a busy machine only. */
 export const LAST_TOTALS_WAIT_MS = 3000;
 
-/** Token metrics of a level. */
 export type LevelTokens = MeteredTokens & WindowTokens;
 
 /** Options for the token metrics of a run. */

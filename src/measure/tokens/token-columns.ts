@@ -78,7 +78,6 @@ export class TokenColumns extends ResponseCounter {
     return { ...this.counts(), sendNs, waitNs, metrics, sessionNames: [...sessionNames.keys()], sessionOf, gaps };
   }
 
-  /** Adds the rows of other columns. */
   addRows({ sendNs, waitNs, metrics, sessionNames, sessionOf, gaps, ...counts }: RowsOf<Rows>): void {
     const sessions = sessionNames.map((name) => this.sessionIndex(name));
     const { length } = sendNs;

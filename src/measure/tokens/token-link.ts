@@ -23,7 +23,6 @@ import type { TotalledTokens } from "./token-totals.ts";
 export class TokenLink implements RunTokens {
   readonly responses: ResponsePacker;
   private readonly line: TaskLine;
-  /** Packers by group of requests. */
   private readonly packers: ResponsePacker[] = [];
   /** Settles with the totals requested last. Never rejects. */
   lastTotals: Promise<unknown> = Promise.resolve();

@@ -30,7 +30,6 @@ interface AskedLengths {
   readonly otherCount: number;
 }
 
-/** Token metrics of the responses of a measurement. */
 export interface TokenMeasurement extends ResponseCounts {
   /** Sketches by metric, in nanoseconds for times. A metric without values is absent. */
   readonly metrics: Readonly<Partial<Record<TokenMetric, Sketch>>>;

@@ -31,7 +31,6 @@ const SHOWN_CHARACTERS = 200;
 
 const decoder = new TextDecoder();
 
-/** Rules for measuring responses. */
 export interface MeterRules extends PromptRules {
   /** For `custom`, the first responses show whether they are vectors, rankings or text. */
   readonly kind: ResponseKind;
@@ -232,7 +231,6 @@ export class TokenMeter {
     else this.addPlain(call, kind);
   }
 
-  /** Adds to the current window and to each tap. */
   private record(add: (window: MeterWindow) => void): void {
     for (const window of [this.current, ...this.taps.values()]) {
       this.settle(window);
@@ -323,14 +321,12 @@ function explainPlain(text: string): string | undefined {
   return /^\{\s*"(?:error"|object"\s*:\s*"error")/.test(start) ? text : undefined;
 }
 
-/** The measurements of a meter. */
 export interface MeteredTokens {
   readonly tokens: TokenMeasurement;
   /** The metrics of each request, if they are kept. */
   readonly tokenRows?: TokenColumns;
 }
 
-/** Requests of one window. */
 interface MeterWindow {
   readonly responses: TokenColumns | TokenTally;
   /**

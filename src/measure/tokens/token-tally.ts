@@ -39,7 +39,6 @@ export class TokenTally extends ResponseCounter {
     return this.rowCount;
   }
 
-  /** Adds the rows and the counts of columns. */
   addColumns(columns: TokenColumns): void {
     const { sendNs, metrics } = columns;
     const all = TOKEN_METRICS.map((metric) => metrics[metric]);
@@ -133,5 +132,4 @@ export function measureColumns(
   return tally.cut(span);
 }
 
-/** No tokens at all. */
 export const NO_TOKENS: TokenMeasurement = new TokenTally().cut();

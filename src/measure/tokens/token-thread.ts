@@ -97,7 +97,6 @@ interface MeterHelp {
 /** The thread's side: performs the tasks. */
 export class MeterDesk {
   private readonly help: MeterHelp;
-  /** Meters by group. */
   private meters: TokenMeter[] = [];
   private gaps: TokenGaps | undefined;
   private log: RequestTokensLog | undefined;
@@ -133,17 +132,8 @@ export class MeterDesk {
   }
 
   private begin(run: MeteredRun): void {
-    const {
-      responses,
-      field,
-      isStreamed,
-      isLengthAsked,
-      keepsAllWindows,
-      keepsBunchedRates,
-      joinsTexts,
-      omitsToolCalls,
-      wantsGaps,
-    } = run.plan;
+    const { responses, field, isStreamed, isLengthAsked, keepsAllWindows, joinsTexts, omitsToolCalls } = run.plan;
+    const { keepsBunchedRates, wantsGaps } = run.plan;
     const { countTokens, countPayload, openRecords, tokenizer } = this.help;
     this.help.onBegin?.();
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
@@ -220,7 +210,6 @@ export class MeterDesk {
   }
 }
 
-/** Data to start a token thread. */
 export interface TokenThreadData {
   readonly plan: Pick<TokensPlan, "tokenizer" | "revision">;
   /** Secrets to mask in failures, which quote the server. */

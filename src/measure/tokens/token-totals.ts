@@ -11,7 +11,6 @@ import {
 
 /** Totals of a run's tokens so far, for displays: plain data in little memory. Earlier totals can be subtracted exactly. */
 export interface TotalledTokens {
-  /** Histograms of times, by metric name. */
   readonly times: Readonly<Record<FollowedTime, HistogramCounts>>;
   /** Other metrics shown during a run: the sum of their values, and the number of values. */
   readonly sums: Readonly<Record<FollowedSum, { readonly sum: number; readonly count: number }>>;

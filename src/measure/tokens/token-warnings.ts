@@ -27,7 +27,6 @@ export function tokenWarnings(tokens: TokenMeasurement): string[] {
   return findTokenWarnings(tokens).map(({ text }) => text);
 }
 
-/** Returns the warnings. */
 export function findTokenWarnings(tokens: TokenMeasurement): TokenWarning[] {
   const found: readonly (readonly [
     code: string,

@@ -9,7 +9,6 @@ import { tagsSchema } from "./tags.ts";
 /** Several targets that share one load. */
 export type MixTargetPlan = PlanOf<typeof mixSchema>;
 
-/** A member of a mix. */
 export type MixMemberPlan = MixTargetPlan["members"][number];
 
 declare module "../plan.ts" {
@@ -38,7 +37,6 @@ export function mixSchema() {
     kind: v.literal("mix"),
     /** `grpc` if any member uses it. */
     protocol: protocolSchema(),
-    /** Whether any member streams. */
     isStreaming: v.boolean(),
     /** Throughput counts requests, because the members' items differ. */
     batchSize: v.literal(1, "must be 1"),

@@ -18,7 +18,6 @@ export type TagsPlan = PlanOf<typeof tagsSchema>;
 /** Returns the schema of {@link TagsPlan}. */
 export function tagsSchema() {
   return v.object({
-    /** Tags of all requests. */
     fixed: v.optional(fixedTagsSchema()),
     /** A function that returns the tags of an input. Called once per input, before the load. */
     of: v.optional(functionSchema()),

@@ -180,7 +180,6 @@ export class ContinuousPhases implements LevelSequence {
 /** The sender's counts at the start of a phase. */
 type Standing = RequestCounts & Pick<SenderState, "outstanding">;
 
-/** A phase that has ended. */
 interface EndedPhase {
   readonly startNs: number;
   readonly endNs: number;

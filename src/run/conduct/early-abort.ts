@@ -27,7 +27,6 @@ export interface WatchedParts extends TallyParts {
   readonly sender: Pick<LoadSender, "drain" | "takeTokens">;
   readonly clock: Clock;
   readonly signal: RunSignal;
-  /** Whether tokens are measured. */
   readonly hasTokens: boolean;
   /** Ends the run with an error. */
   fail(error: unknown): void;

@@ -39,7 +39,6 @@ export class LevelFrame {
     return this.context.session.service.batchSize;
   }
 
-  /** Number of windows in the result. */
   get windowCount(): number {
     return this.mergedCount;
   }
@@ -70,7 +69,6 @@ export class LevelFrame {
     return (await sender.until({ kind: "now" })).unsent;
   }
 
-  /** Returns the result of a level measured in one window. */
   async finish(window: Measurement, timeline: readonly TimelineBucket[]): Promise<LevelResult> {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
@@ -105,7 +103,6 @@ export class LevelFrame {
     return this.result("partial", this.merge([...recent, last]), trials, {});
   }
 
-  /** Merges the windows of a result. */
   merge(windows: readonly Measurement[]): Measurement {
     this.mergedCount = windows.length;
     return mergeInTime(windows);
@@ -127,7 +124,6 @@ export class LevelFrame {
     return this.finish(window, toBuckets(timelines, window.endNs));
   }
 
-  /** Returns the result of the level with this merged window. */
   async result(
     outcome: LevelResult["outcome"],
     window: Measurement,
@@ -164,7 +160,6 @@ export class LevelFrame {
   }
 }
 
-/** Returns a result with its tokens. */
 export function addTokens(result: LevelResult, taken: LevelTokens | undefined): LevelResult {
   if (taken === undefined) return result;
   const { tokenRows } = taken;

@@ -9,7 +9,6 @@ import type { WarmUpTally } from "./warm-up.ts";
 
 /** Runs the levels of a run, one after the other. */
 export interface LevelSequence {
-  /** Runs a level. */
   run(step: Step): Promise<RanStep>;
 }
 
@@ -28,7 +27,6 @@ export interface LevelHost {
   readonly failureLimits: FailureLimits;
   /** Ends the run when an assertion fails; undefined when none is watched. */
   readonly abort: EarlyAbort | undefined;
-  /** Start of the run. */
   readonly startNs: number;
   /** Number of requests to send; infinite when the load is limited by time. */
   readonly quota: number;
@@ -37,7 +35,6 @@ export interface LevelHost {
   /** Whether the run was announced. */
   readonly isAnnounced: boolean;
   contextOf(step: Step, handOver?: HandOver): LevelContext;
-  /** Announces the run, once. */
   announce(): void;
   /** Validates the plan once, outside measured time. */
   checkOnce(): Promise<void>;

@@ -20,7 +20,6 @@ export class LevelRun {
     return this.frame.windows.begin(ready);
   }
 
-  /** Start of the current window. */
   get startNs(): number {
     return this.frame.windows.startNs;
   }

@@ -13,7 +13,6 @@ const COUNTER_POLL_MS = 20;
 export interface SettledDelta {
   /** Undefined when the counters are not sufficient. */
   readonly delta: ServerDelta | undefined;
-  /** Counters at the end. */
   readonly after: ServerCounters[];
 }
 

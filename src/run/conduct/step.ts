@@ -9,7 +9,6 @@ import type { LoadStep } from "../send/messages.ts";
 /** A level's result for the search. `ended`: the level is not stable, or ended early. */
 export type LevelVerdict = LoadState | "ended";
 
-/** Returns the verdict on a level. */
 export function verdictOf({ outcome, limits }: Pick<LevelResult, "outcome" | "limits">): LevelVerdict {
   if (outcome === "over-limit") return "broken";
   if (outcome !== "measured") return "ended";
@@ -62,7 +61,6 @@ export class Step {
     this.mode = this.phase.plan.mode ?? parts.mode;
   }
 
-  /** Returns the first step of a plan's load. */
   static first({ phases }: Pick<PhasedLoad, "phases">, { behaviour, measurement }: Plan): Step | undefined {
     const isConfirmed = behaviour?.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
     return Step.of({ phases, mode: measurement.mode, isConfirmed }, 0);

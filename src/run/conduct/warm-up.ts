@@ -3,7 +3,6 @@ import type { RunSignal } from "../interrupt.ts";
 import type { FailureLimits } from "../judge/failure-limits.ts";
 import type { LoadSender, LoadStep } from "../send/messages.ts";
 
-/** Parameters of a warm-up. */
 export interface WarmUp {
   readonly sender: LoadSender;
   /** The clock by which the sender sends. */
@@ -11,13 +10,11 @@ export interface WarmUp {
   readonly failureLimits: Pick<FailureLimits, "isWarmingUp">;
   readonly signal: RunSignal;
   readonly step: LoadStep;
-  /** Number of requests to send. */
   readonly count: number;
   /** Minimum duration; 0: the warm-up ends when the requests are sent. */
   readonly durationMs: number;
 }
 
-/** Counts of warm-up requests. */
 export interface WarmUpTally {
   readonly sentCount: number;
   readonly failedCount: number;

@@ -31,7 +31,6 @@ export class WindowCutter {
     this.members = context.session.members && new MemberServers(context, context.session.members);
   }
 
-  /** Whether the server has counters. */
   get hasServerCounters(): boolean {
     return this.countersBefore !== undefined;
   }
@@ -113,7 +112,6 @@ export class WindowCutter {
     return (await this.cutLast(endNs)).window;
   }
 
-  /** Ends the last window of a level. */
   async cutLast(endNs: number, last?: LastWindow): Promise<EndedWindow> {
     const { sender, observer, poller } = this.context;
     const cutting = sender.cut(endNs, last);

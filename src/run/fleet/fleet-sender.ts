@@ -35,7 +35,6 @@ import { START_AHEAD_NS } from "./remote-sender.ts";
 /** Like {@link START_AHEAD_NS}, for a schedule that follows another load, where the pause should be short. */
 const CHANGE_AHEAD_NS = msToNs(5);
 
-/** Options of a fleet. */
 export interface FleetSenderOptions {
   readonly clock?: Clock;
   /** Describes the other hosts that send, in a run with this start. Default: there are none. */

@@ -18,9 +18,7 @@ export function mostThreads(): number {
 
 /** Dependencies of a growing fleet. */
 export interface GrowingParts {
-  /** Opens the target in a number of threads. */
   open(count: number): Promise<Fleet>;
-  /** Maximum number of threads. */
   readonly mostCount: number;
   /** Returns whether the threads were the limit in a window. Default: whether one of them was busy all the time. */
   readonly isLimit?: ((window: Measurement) => boolean) | undefined;
@@ -30,7 +28,6 @@ export interface GrowingParts {
 interface Earlier {
   readonly state: SenderState;
   readonly totals: SenderTotals;
-  /** Number of their windows. */
   readonly windowCount: number;
 }
 
@@ -57,7 +54,6 @@ export class GrowingFleet implements SenderGrowth {
     this.workers = { count: threads.count };
   }
 
-  /** Current number of threads. */
   get count(): number {
     return this.threads.count;
   }

@@ -32,7 +32,6 @@ export function sumsOf<K extends string>(
   return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
 }
 
-/** Joins the states of senders. */
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
   return {
@@ -181,7 +180,6 @@ function joinLost(a: LostShare, b: LostShare): LostShare {
   return { ...a, ...sumsOf([a, b], ["uncountedCount", "loadRatio"]), fromNs: Math.min(a.fromNs, b.fromNs) };
 }
 
-/** Joins the queries of MLPerf. */
 function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
   const joined = (pick: (part: MlperfSample) => Float64Array): Float64Array =>
     Float64Array.from(parts.flatMap((part) => [...pick(part)])).sort();

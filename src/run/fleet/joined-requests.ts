@@ -21,7 +21,6 @@ const PLACES: readonly (keyof RunObserver)[] = [
 
 type Event = (...args: readonly unknown[]) => void;
 
-/** A batch of ended requests of one sender. */
 export interface RequestBatch {
   /** The sender does not reuse it. */
   readonly records: RecordColumns;
@@ -63,7 +62,6 @@ const ROW_BYTES = 66;
  * single sender.
  */
 export class JoinedRequests {
-  /** Observer that the conductor reports to. */
   readonly observer: RunObserver;
   /** Measures the tokens of all senders; undefined when tokens are not measured, or each sender measures its own. */
   readonly tokens: RunTokens | undefined;
@@ -104,7 +102,6 @@ export class JoinedRequests {
     this.timer.unref?.();
   }
 
-  /** Returns the listener for the requests of a sender. */
   listenerOf(sender: number): RequestListener {
     return {
       add: (batch) => this.order.add(sender, batch),

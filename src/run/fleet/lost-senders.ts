@@ -9,7 +9,6 @@ export type LostPart = Pick<LostShare, "afterNs" | "fromNs" | "uncountedCount">;
 export class LostSenders {
   /** Their states when they were lost. */
   readonly states: SenderState[] = [];
-  /** Start of the run. */
   startNs: number;
   /** Start of the current window. Undefined: nothing is measured. */
   private windowStartNs: number | undefined;
@@ -21,7 +20,6 @@ export class LostSenders {
     this.startNs = startNs;
   }
 
-  /** Sets the start of the run. */
   beginRun(startNs: number): void {
     this.startNs = startNs;
   }

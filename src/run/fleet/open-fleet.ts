@@ -66,7 +66,6 @@ export interface FleetOptions {
   readonly signal: RunSignal;
   /** Maximum number of outstanding requests of all threads of this process; agents have separate limits. */
   readonly maxOutstanding: number;
-  /** Whether the conductor wants the records of requests. */
   readonly wantsRecords: boolean;
   /** Single requests that the conductor wants. Absent: none. */
   readonly requests?: RequestsWanted | undefined;

@@ -24,7 +24,6 @@ export interface SentMessage {
 /** Messages that are sent. The latest counts arrive without a message. */
 export type MessageName = Exclude<keyof LoadSender, "progress" | "counts" | "aheadNs">;
 
-/** The latest counts of a sender. */
 export interface SentCounts {
   readonly progress: SenderState;
   readonly counts: ProgressCounts;
@@ -32,7 +31,6 @@ export interface SentCounts {
   readonly standstills?: readonly Standstill[];
 }
 
-/** An event from a remote sender. */
 export type SenderEvent =
   | ({ readonly kind: "counts" } & SentCounts)
   | ({ readonly kind: "reply"; readonly id: number; readonly value: unknown } & SentCounts)

@@ -91,7 +91,6 @@ export class GroupedTokens implements RunTokens {
     return this.members.flatMap(({ link }) => link ?? []);
   }
 
-  /** Returns a sink that passes each response to the meter of its group. */
   private toSink(): ResponseSink {
     const sinks = this.groups.list.map(({ member }, group) =>
       this.members[member]?.link?.responsesOf(this.indices[group] as number),

@@ -11,7 +11,6 @@ export interface RequestGroup {
 /** The groups of a run's requests. The step of the data determines a request's group. */
 export class RequestGroups {
   readonly list: readonly RequestGroup[];
-  /** Index of the group, by step. */
   readonly ofStep: Uint8Array;
   /** Number of requests sent so far, by group. */
   readonly sentCounts: number[];
@@ -27,7 +26,6 @@ export class RequestGroups {
     this.sentCounts[group] = (this.sentCounts[group] as number) + 1;
   }
 
-  /** Returns the tags of a request. */
   tagsOf(step: number): Tags {
     return (this.list[this.ofStep[step] as number] as RequestGroup).tags;
   }

@@ -2,6 +2,7 @@ import type { DataStep } from "../../inputs/dataset.ts";
 import { readTags, type TaggedInput, type TaggedTensor, type TagInput } from "../../inputs/tagged-input.ts";
 import { functionOf } from "../../plan/functions.ts";
 import { hasTags, TARGET_TAG, type Tags, unknownTags } from "../../plan/groups/tags.ts";
+import { parseJson } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
@@ -12,7 +13,6 @@ import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { MemberSession, Session } from "../open/session.ts";
 import { groupSteps, type RequestGroup, type RequestGroups } from "./request-groups.ts";
 
-/** Counts the tokens of a text. */
 type CountTokens = (text: string) => number;
 
 /**
@@ -134,12 +134,7 @@ function toTaggedInput(step: DataStep, index: number, target: string, countIsl: 
 }
 
 function parseBody(payload: Uint8Array | undefined): unknown {
-  if (payload === undefined) return undefined;
-  try {
-    return JSON.parse(new TextDecoder().decode(payload)) as unknown;
-  } catch {
-    return undefined;
-  }
+  return payload && parseJson(new TextDecoder().decode(payload));
 }
 
 function toTags(result: unknown, place: string): Tags {

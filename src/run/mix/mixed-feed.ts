@@ -43,7 +43,6 @@ export class WeightedTurns {
 export interface MemberFeed {
   readonly feed: RequestFeed;
   readonly weight: number;
-  /** Number of steps of its data. */
   readonly stepCount: number;
 }
 

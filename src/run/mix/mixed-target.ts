@@ -70,7 +70,6 @@ export async function openMixedTarget(
   };
 }
 
-/** Returns the plan of a mix with other targets of its members. */
 function serveMembers(plan: Plan, targets: readonly Plan["target"][]): Plan {
   const members = membersOf(plan.target).map((member, index) => ({
     ...member,
@@ -100,7 +99,6 @@ function joinErrors(names: readonly string[], settled: readonly PromiseSettledRe
   return new RunError(code, texts, hint, facts);
 }
 
-/** Returns the session with requests that name their member. */
 function nameMember(session: TargetSession, member: number): TargetSession {
   const { codec } = session.service;
   const encode: typeof codec.encode = (...content) => ({ ...codec.encode(...content), member });

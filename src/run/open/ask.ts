@@ -1,4 +1,5 @@
 import type { Text } from "../../plan/messages.ts";
+import { parseJson } from "../../plan/objects.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
@@ -7,7 +8,6 @@ import { ControlError } from "../../transport/control-client.ts";
 import { describeImpliedPort } from "./endpoint.ts";
 import type { QueryClients } from "./query-clients.ts";
 
-/** The server to query. */
 export interface AskedServer {
   readonly control: QueryClients;
   readonly address: ServiceAddress;
@@ -59,6 +59,7 @@ function toRunError(
     return new RunError("refused", `${failed}${messageOf(error)}`, `Is this ${serverName}?`);
   const { failure, body } = error;
   const server = address.url;
+  const protocol = address.wire === "http" ? "HTTP" : "gRPC";
   switch (failure.kind) {
     case "connect":
     case "tls": {
@@ -67,12 +68,8 @@ function toRunError(
         address.wire === "http"
           ? `HTTP client failed: ${failure.kind === "tls" ? "SSL connect error" : "Couldn't connect to server"}`
           : "failed to connect to all addresses; last error";
-      return new RunError(
-        "unreachable",
-        `${failed}${attempt}: ${server}: ${failure.message}`,
-        `Is the server running, and is ${server}${implied && ` (${implied})`} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
-        { failure },
-      );
+      const hint = `Is the server running, and is ${server}${implied && ` (${implied})`} its ${protocol} address?`;
+      return new RunError("unreachable", `${failed}${attempt}: ${server}: ${failure.message}`, hint, { failure });
     }
     case "stalled":
     case "timeout":
@@ -93,13 +90,10 @@ function toRunError(
           : "Check the model's name and version, and that the server has loaded it.",
         { failure },
       );
-    default:
-      return new RunError(
-        "refused",
-        `${failed}${failure.message}`,
-        `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of ${serverName}?`,
-        { failure },
-      );
+    default: {
+      const hint = `Is ${server} really the ${protocol} address of ${serverName}?`;
+      return new RunError("refused", `${failed}${failure.message}`, hint, { failure });
+    }
   }
 }
 
@@ -107,12 +101,8 @@ function toRunError(
 function readServerError(fallback: string, body: Uint8Array | undefined): string {
   if (body === undefined) return fallback;
   const text = new TextDecoder().decode(body);
-  try {
-    const { error, code, message } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    if (typeof error === "string") return error;
-    if (code !== undefined && typeof message === "string") return message;
-  } catch {
-    // Not JSON.
-  }
+  const { error, code, message } = (parseJson(text) ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof error === "string") return error;
+  if (code !== undefined && typeof message === "string") return message;
   return fallback;
 }

@@ -1,6 +1,6 @@
 import { defined } from "../../plan/objects.ts";
 import type { ClientPlan } from "../../plan/plan.ts";
-import { userError } from "../../plan/problem.ts";
+import { type UserError, userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import type { ServiceAddress } from "../../service/service.ts";
@@ -74,24 +74,13 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
   ) {
     const forms = "Write host:port, http://host:port or https://host:port";
     const [, plain] = /^grpcs?:\/\/(.+)$/i.exec(text) ?? [];
-    if (plain !== undefined)
-      throw userError(
-        "invalid-value",
-        { setting: "target.url" },
-        "is not an address",
-        `Write ${plain}, and choose gRPC as the protocol.`,
-        text,
-      );
+    const refuse = (message: string, hint: string): UserError =>
+      userError("invalid-value", { setting: "target.url" }, message, hint, text);
+    if (plain !== undefined) throw refuse("is not an address", `Write ${plain}, and choose gRPC as the protocol.`);
+    const inBrackets = "Write [::1]:8000, with the address in brackets and the port after them.";
     if (/^(?:[\da-f]{0,4}:){2,8}[\da-f]*$/i.test(place))
-      throw userError(
-        "invalid-value",
-        { setting: "target.url" },
-        "is an IPv6 address without brackets",
-        "Write [::1]:8000, with the address in brackets and the port after them.",
-        text,
-      );
-    const hint = Number.isNaN(port) ? `${forms}, with a port from 1 to 65535.` : `${forms}.`;
-    throw userError("invalid-value", { setting: "target.url" }, "is not an address", hint, text);
+      throw refuse("is an IPv6 address without brackets", inBrackets);
+    throw refuse("is not an address", Number.isNaN(port) ? `${forms}, with a port from 1 to 65535.` : `${forms}.`);
   }
   return {
     host,

@@ -16,7 +16,6 @@ const HTTP_BEGIN = "HTTP/1.";
 const NOT_HTTP = "?\r\n\r\n";
 const UNVERIFIED = { verifyPeer: false, verifyHost: false } as const;
 
-/** Protocol and APIs of a server. */
 export interface ServerIdentity {
   /** `nothing`: no connection or no response. `other`: bytes of another protocol. */
   readonly speaks: "http" | "grpc" | "tls" | "other" | "nothing";
@@ -26,7 +25,6 @@ export interface ServerIdentity {
 
 /** An API that a server serves. */
 export interface FoundApi {
-  /** The service kind that measures it. */
   readonly kind: keyof typeof SERVICE_KINDS;
   /** Name of the API: `kserve`. */
   readonly api: string;

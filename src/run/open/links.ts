@@ -28,7 +28,6 @@ export interface Links {
   close?(): Promise<void>;
 }
 
-/** Options for connecting to a target, besides the plan. */
 interface Connected {
   readonly target: ServerTargetPlan;
   readonly address: ServiceAddress;
@@ -70,7 +69,6 @@ export async function connect(
   return isOwn ? { ...links, createSinkClient } : links;
 }
 
-/** Returns the links to a server that the run has started. */
 export function toLinks({ ready, createClient, close }: StartedServer): Links {
   return { createClient, createControl: createClient, serverCount: 1, ready, close };
 }

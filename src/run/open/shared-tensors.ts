@@ -23,7 +23,6 @@ const IN_USE_POLL_MS = 20;
 const PLACE_ALIGNMENT = 64;
 const NO_BYTES = new Uint8Array(0);
 
-/** Contents of the shared memory. */
 export interface SharedTensorsOptions {
   readonly memory: ServiceSharedMemory;
   readonly service: Service;

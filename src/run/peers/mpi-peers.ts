@@ -7,7 +7,6 @@ const MESSAGES = { level: 1, stable: 2, unstable: 3, ended: 4, missing: 5 } as c
 
 const POLL_MS = 1;
 
-/** Reports of another rank. */
 interface Peer {
   readonly rank: number;
   /** Number of levels that it has reached. */

@@ -38,7 +38,6 @@ export interface NativeLibrary<Symbols extends NativeSymbols> {
   readText(address: bigint): string;
   /** Returns a copy of `sizeBytes` (0 or more) at an address. Reading unmapped memory crashes the process. */
   readMemory(address: bigint, sizeBytes: number): Uint8Array;
-  /** Returns the C function at an address. */
   functionAt<const Signature extends NativeSignature>(address: bigint, signature: Signature): NativeFunction<Signature>;
 }
 

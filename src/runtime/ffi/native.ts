@@ -26,7 +26,6 @@ export type NativeSymbols = Readonly<Record<string, NativeSignature>>;
 export interface NativeBackend {
   /** Opens functions of one of the system's libraries. @throws if it cannot be opened */
   openSystemLibrary(name: string, symbols: NativeSymbols): Record<string, RawFunction>;
-  /** Returns the function at an address. */
   functionAt(address: bigint, signature: NativeSignature): RawFunction;
   /** Returns a copy of memory. `sizeBytes` is 1 or more. */
   readMemory(address: bigint, sizeBytes: number): Uint8Array;

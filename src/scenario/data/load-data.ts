@@ -38,7 +38,8 @@ const CODE_FIELDS: Readonly<Record<Exclude<keyof ScenarioExtras<ParameterTable, 
  */
 export function loadDataScenario(path: string, file: string): DataScenario {
   const { data, place } = parseData(readText(path, file), file);
-  if (isReport(data)) {
+  const isReport = isObject(data) && "levels" in data && "version" in data && !("load" in data);
+  if (isReport) {
     const hint = "Print it with rampart report, or compare it with rampart compare.";
     throw new UserError(problem("invalid-value", file, "is the report of a run, not a scenario", hint));
   }
@@ -46,11 +47,6 @@ export function loadDataScenario(path: string, file: string): DataScenario {
   const scenario = toScenario(data, problems);
   if (problems.length > 0) throw new UserError(problems.map(place));
   return { scenario, place };
-}
-
-/** Whether a file is a report in JSON. */
-function isReport(data: unknown): boolean {
-  return isObject(data) && "levels" in data && "version" in data && !("load" in data);
 }
 
 function readText(path: string, file: string): string {

@@ -76,15 +76,8 @@ function readByName(read: Read, data: unknown, path: string, problems: Problem[]
     return Object.fromEntries(
       Object.entries(data).map(([name, one]) => [name, read(one, `${path}.${name}`, problems) ?? hold(1)]),
     );
-  problems.push(
-    problem(
-      "invalid-value",
-      path,
-      "must be loads by the target's name",
-      "Write { chat: { hold: 4 } }.",
-      showValue(data),
-    ),
-  );
+  const message = "must be loads by the target's name";
+  problems.push(problem("invalid-value", path, message, "Write { chat: { hold: 4 } }.", showValue(data)));
   return {};
 }
 
@@ -208,7 +201,6 @@ function splitBody(entry: Entry, body: unknown, path: string, problems: Problem[
   };
 }
 
-/** Returns the names of options. */
 function namesOf(schema: Entry["options"]): string[] {
   const { entries = {} } = (schema ?? {}) as { readonly entries?: object };
   return Object.keys(entries);

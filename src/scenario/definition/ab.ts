@@ -24,7 +24,6 @@ export interface AbOptions {
 
 const KIND = "ab";
 
-/** Its form in data. */
 export const AB_FORM: DataForm = {
   name: "ab",
   args: ["base", "candidate"],
@@ -58,7 +57,6 @@ export function abOfTargets(values: readonly unknown[], options: object): Target
 /** Index of one of the two targets. */
 export type AbSide = 0 | 1;
 
-/** Returns the schema of {@link AbOptions}. */
 export function abOptionsSchema() {
   return strictOptions({
     pairs: v.optional(v.pipe(countSchema(), atLeast(2))),

@@ -14,7 +14,6 @@ export interface CapacityOptions {
   readonly targetUsers?: number;
 }
 
-/** Returns the schema of the capacity. */
 export function capacitySchema() {
   return strictOptions({
     gpus: countSchema(),

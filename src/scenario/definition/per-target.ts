@@ -13,7 +13,6 @@ const KIND = "per-target";
 /** Maximum number of targets: each is a separate run, at the same time as the others. */
 const MOST_TARGETS = 100;
 
-/** Its form in data. */
 export const PER_TARGET_FORM: DataForm = {
   name: "perTarget",
   args: ["loads"],
@@ -83,6 +82,8 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
     const message = `has ${names.length} targets with loads of their own, more than ${MOST_TARGETS}`;
     throw new UserError(problem("invalid-value", "target", message, "Write fewer, or several scenarios."));
   }
+  const listed = `The targets are ${[...new Set(names)].join(", ")}.`;
+  const isShare = "is a share of a load for all targets, and here each target has a load of its own";
   const problems: Problem[] = [
     ...names.flatMap((name) =>
       Object.hasOwn(loads, name)
@@ -90,29 +91,12 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
         : [problem("missing", `load.${name}`, "this target has no load", "Give it one in perTarget(…).")],
     ),
     ...Object.keys(loads).flatMap((name) =>
-      names.includes(name)
-        ? []
-        : [
-            problem(
-              "unknown-name",
-              `load.${name}`,
-              "is not a target",
-              `The targets are ${[...new Set(names)].join(", ")}.`,
-            ),
-          ],
+      names.includes(name) ? [] : [problem("unknown-name", `load.${name}`, "is not a target", listed)],
     ),
     ...members.flatMap(({ weight }, index) =>
       weight === undefined
         ? []
-        : [
-            problem(
-              "conflict",
-              `target.${index}.weight`,
-              "is a share of a load for all targets, and here each target has a load of its own",
-              "Leave it out.",
-              String(weight),
-            ),
-          ],
+        : [problem("conflict", `target.${index}.weight`, isShare, "Leave it out.", String(weight))],
     ),
   ];
   if (problems.length > 0) throw new UserError(problems);
@@ -130,14 +114,9 @@ export function partOf(definition: unknown, part = 0): unknown {
     ...rest,
     target: member.target,
     load: loads[name],
-    ...defined({ inputs }),
+    ...defined({ inputs, tags: member.tags ?? tags }),
     ...(Array.isArray(assert) ? { assert: assertOf(assert, name) } : {}),
-    ...tagsOf(member.tags ?? tags),
   };
-}
-
-function tagsOf(tags: unknown): { readonly tags?: unknown } {
-  return tags === undefined ? {} : { tags };
 }
 
 /** Returns the assertions on a target: those that name it, and those without a target. */

@@ -19,7 +19,6 @@ const OPTION_SCHEMAS = {
 /** Required options of kinds. */
 const NEEDED: readonly string[] = ["values"] satisfies (keyof ParameterData)[];
 
-/** The options of all kinds. */
 export type ParameterData = {
   readonly [K in keyof typeof OPTION_SCHEMAS]?: v.InferOutput<(typeof OPTION_SCHEMAS)[K]>;
 };
@@ -34,7 +33,6 @@ export function optionsSchema(names: readonly string[]) {
 
 /** A kind of parameter: everything that the other modules ask about it. */
 interface ParameterKind {
-  /** Its form in YAML and JSON. */
   readonly form: DataForm;
   /** Schema of its default in YAML and JSON. Default: text. */
   readonly initialSchema?: v.GenericSchema;

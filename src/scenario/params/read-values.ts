@@ -15,7 +15,6 @@ export interface GivenValues {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The parameters of a scenario in a run. */
 export interface ReadParameters {
   /** The values for the scenario's functions. */
   readonly values: Readonly<Record<string, ParameterValue>>;
@@ -124,7 +123,6 @@ function readText({ kind, options }: NamedParameter, { path, text }: GivenText, 
   return undefined;
 }
 
-/** A parameter for help. */
 export interface ParameterHelp {
   readonly name: string;
   readonly placeholder: string;

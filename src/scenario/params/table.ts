@@ -39,7 +39,6 @@ export function checkTable(params: unknown, problems: Problem[]): NamedParameter
   return checked;
 }
 
-/** Prefix of the variables' names. */
 export const VARIABLE_PREFIX = "RAMPART_";
 
 /** Returns the environment variable of a parameter: `RAMPART_MAX_USERS` for `maxUsers`. */

@@ -171,15 +171,13 @@ function toCustomInputs({ options }: CustomTarget): InputsPlan {
 
 function checkOwn({ options }: CustomTarget, inputs: Inputs | undefined): Problem[] {
   const problems: Problem[] = [];
-  if (inputs !== undefined)
-    problems.push(
-      problem("conflict", "inputs", "this target has its inputs in its own options", "Leave it out.", inputs.kind),
-    );
+  const refuse = (path: string, message: string, value: string): void => {
+    problems.push(problem("conflict", path, message, "Leave it out.", value));
+  };
+  if (inputs !== undefined) refuse("inputs", "this target has its inputs in its own options", inputs.kind);
   if (options.count !== undefined && typeof options.inputs !== "function")
-    problems.push(
-      problem("conflict", "target.count", "needs a function as inputs", "Leave it out.", String(options.count)),
-    );
+    refuse("target.count", "needs a function as inputs", String(options.count));
   if (options.streaming === true && options.protocol !== "grpc")
-    problems.push(problem("conflict", "target.streaming", 'needs protocol: "grpc"', "Leave it out.", "true"));
+    refuse("target.streaming", 'needs protocol: "grpc"', "true");
   return problems;
 }

@@ -231,59 +231,26 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
   const { url, moreUrls = [], options } = target;
   const { method, path, body, request, distinct, success, extract } = options;
   const problems: Problem[] = [];
-  const refuse = (isBroken: boolean, name: string, message: string, hint: string, value?: string): void => {
-    if (isBroken) problems.push(problem("conflict", name, message, hint, value));
+  const refuse = (name: string, message: string, hint: string, value?: string): void => {
+    problems.push(problem("conflict", `target.${name}`, message, hint, value));
   };
   const paths = [url, ...moreUrls].map((one) => splitPath(one).path);
   const inUrl = paths[0] ?? "";
-  refuse(
-    path !== undefined && inUrl.includes("?"),
-    "target.path",
-    "the address already has a query",
-    "Give the whole path in one of them.",
-    path,
-  );
-  refuse(
-    path === undefined && !REQUEST_PATH.test(inUrl || "/"),
-    "target.url",
-    `its path ${REQUEST_PATH_RULE}`,
-    "Correct the address.",
-    url,
-  );
-  refuse(
-    path === undefined && paths.slice(1).some((other) => other !== "" && other !== inUrl),
-    "target.url",
-    "all servers must have the same path",
-    "Give it with path.",
-  );
-  refuse(
-    body !== undefined && request !== undefined,
-    "target.request",
-    "body is given too",
-    "Return the body from request.",
-  );
+  if (path !== undefined && inUrl.includes("?"))
+    refuse("path", "the address already has a query", "Give the whole path in one of them.", path);
+  if (path === undefined && !REQUEST_PATH.test(inUrl || "/"))
+    refuse("url", `its path ${REQUEST_PATH_RULE}`, "Correct the address.", url);
+  if (path === undefined && paths.slice(1).some((other) => other !== "" && other !== inUrl))
+    refuse("url", "all servers must have the same path", "Give it with path.");
+  if (body !== undefined && request !== undefined)
+    refuse("request", "body is given too", "Return the body from request.");
   for (const name of ["body", "request"] as const)
-    refuse(
-      options[name] !== undefined && inputs !== undefined,
-      `target.${name}`,
-      "the scenario has inputs too",
-      ONLY_ONE,
-    );
-  refuse(
-    distinct !== undefined && request === undefined && typeof body !== "function",
-    "target.distinct",
-    "needs a function that makes the requests",
-    "Leave it out.",
-    String(distinct),
-  );
+    if (options[name] !== undefined && inputs !== undefined) refuse(name, "the scenario has inputs too", ONLY_ONE);
+  if (distinct !== undefined && request === undefined && typeof body !== "function")
+    refuse("distinct", "needs a function that makes the requests", "Leave it out.", String(distinct));
   const reads = success?.where !== undefined || Object.keys(extract ?? {}).length > 0;
-  refuse(
-    method === "HEAD" && reads,
-    "target.method",
-    "responses to HEAD have no body for success.where and extract",
-    "Use GET.",
-    method,
-  );
+  if (method === "HEAD" && reads)
+    refuse("method", "responses to HEAD have no body for success.where and extract", "Use GET.", method);
   return problems;
 }
 

@@ -137,15 +137,28 @@ interface WithProtocol {
   readonly options: { readonly protocol?: "http" | "grpc" | undefined };
 }
 
-/** Returns the check that an option is given only with gRPC. A check of two options also runs for targets without an options object. */
+/** Returns the check that an option is given only with gRPC. */
 export function needsGrpc<T extends WithProtocol>(option: string) {
+  const hint = 'Add protocol: "grpc", or leave it out.';
+  return needsOther<T>(option, "protocol", (protocol) => protocol === "grpc", ['needs protocol: "grpc"', hint]);
+}
+
+/**
+ * Returns the check that an option is given only with some values of another one. A check of two options also runs for targets without an
+ * options object.
+ */
+export function needsOther<T>(
+  option: string,
+  other: string,
+  isRight: (value: unknown) => boolean,
+  [message, hint]: [message: string, hint?: string],
+) {
   const isFine = ({ options }: { readonly options?: Readonly<Record<string, unknown>> | null }): boolean =>
-    !options?.[option] || options["protocol"] === "grpc";
+    !options?.[option] || isRight(options[other]);
   const paths = [
     ["options", option],
-    ["options", "protocol"],
+    ["options", other],
   ];
-  const test = hinted(isFine, 'Add protocol: "grpc", or leave it out.');
-  const check = v.partialCheck(paths as never, test as never, 'needs protocol: "grpc"');
+  const check = v.partialCheck(paths as never, (hint === undefined ? isFine : hinted(isFine, hint)) as never, message);
   return v.forward(check as never, ["options", option] as never) as v.GenericPipeAction<T, T>;
 }

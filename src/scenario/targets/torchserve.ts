@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { OutputOf } from "../../plan/schema.ts";
-import { DEFAULT_CONTENT_TYPE, DEFAULT_PART, type TorchServeTargetPlan } from "../../service/torchserve/target.ts";
+import { DEFAULT_CONTENT_TYPE, DEFAULT_PART } from "../../service/torchserve/target.ts";
 import { refuseMore } from "../arguments.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
@@ -10,7 +10,15 @@ import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
-import { headersField, type ModelOptions, modelField, serverEntries, tlsField, toServerPlan } from "./target-fields.ts";
+import {
+  headersField,
+  type ModelOptions,
+  modelField,
+  needsOther,
+  serverEntries,
+  tlsField,
+  toServerPlan,
+} from "./target-fields.ts";
 
 /** Options of {@link torchserve}. */
 export interface TorchServeOptions extends ModelOptions {
@@ -83,47 +91,20 @@ function torchServeSchema() {
       ...serverEntries('torchserve("localhost:8080", { model: "NAME" })'),
       options,
     }),
-    v.forward(
-      v.partialCheck(
-        [
-          ["options", "part"],
-          ["options", "body"],
-        ],
-        ({ options }) => options?.part === undefined || options.body !== "raw",
-        'needs body: "multipart"',
-      ),
-      ["options", "part"],
-    ),
-    v.forward(
-      v.partialCheck(
-        [
-          ["options", "contentType"],
-          ["options", "body"],
-        ],
-        ({ options }) => options?.contentType === undefined || options.body === "raw",
-        'needs body: "raw"',
-      ),
-      ["options", "contentType"],
-    ),
+    needsOther("part", "body", (body) => body !== "raw", ['needs body: "multipart"']),
+    needsOther("contentType", "body", (body) => body === "raw", ['needs body: "raw"']),
   );
 }
 
 function toTorchServePlan({ options, ...server }: TorchServeTarget, folder: string): TargetPlan {
+  const { body, part = DEFAULT_PART, contentType = DEFAULT_CONTENT_TYPE } = options;
   return {
     kind: "torchserve",
     ...toServerPlan(server),
     protocol: "http",
-    body: toBody(options),
+    body: body === "raw" ? { kind: "raw", contentType } : { kind: "multipart", part },
     batchSize: 1,
     isStreaming: false,
     ...landed(torchServeFields(), options, folder),
   };
-}
-
-function toBody({
-  body,
-  part = DEFAULT_PART,
-  contentType = DEFAULT_CONTENT_TYPE,
-}: TorchServeTarget["options"]): TorchServeTargetPlan["body"] {
-  return body === "raw" ? { kind: "raw", contentType } : { kind: "multipart", part };
 }

@@ -13,7 +13,6 @@ const NO_BYTES = new Uint8Array(0);
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** Options of a codec for one method. */
 export interface GrpcCodecOptions {
   /** `package.Service/Method`. */
   readonly method: string;
@@ -23,7 +22,6 @@ export interface GrpcCodecOptions {
   readonly responseType?: protobuf.Type | undefined;
 }
 
-/** Creates the codec of one method. */
 export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
   const { method, callType, pacing, responseType } = options;
   return {

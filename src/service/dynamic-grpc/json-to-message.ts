@@ -5,7 +5,6 @@ import { listNames, showValue } from "../../plan/show-value.ts";
 import { fullName } from "./methods.ts";
 import { type Fields, readWellKnown } from "./well-known.ts";
 
-/** A problem with one field of a message. */
 export interface MessageProblem {
   /** Place in the message: `items[2].name`; empty for the message itself. */
   readonly path: string;
@@ -13,7 +12,6 @@ export interface MessageProblem {
   readonly message: string;
 }
 
-/** An encoded message, or all problems with it. */
 export type EncodedMessage = { readonly bytes: Uint8Array } | { readonly problems: readonly MessageProblem[] };
 
 /**

@@ -14,7 +14,7 @@ export interface GrpcMethod {
 /** Returns the names of all methods, sorted. */
 export function methodNames(root: protobuf.Root): string[] {
   return [...servicesIn(root)]
-    .flatMap((service) => service.methodsArray.map((method) => nameOf(service, method)))
+    .flatMap((service) => service.methodsArray.map((method) => `${fullName(service)}/${method.name}`))
     .sort();
 }
 
@@ -54,10 +54,6 @@ function* servicesIn(namespace: protobuf.NamespaceBase): Generator<protobuf.Serv
     if (part instanceof protobuf.Service) yield part;
     else if (part instanceof protobuf.Namespace) yield* servicesIn(part);
   }
-}
-
-function nameOf(service: protobuf.Service, { name }: protobuf.Method): string {
-  return `${fullName(service)}/${name}`;
 }
 
 /** Returns the name without protobufjs's leading dot. */

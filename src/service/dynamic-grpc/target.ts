@@ -7,12 +7,6 @@ import { neverStreams, serverEntries } from "../target-schemas.ts";
 /** A method of a gRPC service of any kind. */
 export type GrpcTargetPlan = PlanOf<typeof grpcTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly "dynamic-grpc": GrpcTargetPlan;
-  }
-}
-
 /** Returns the schema of a target whose requests are calls of a gRPC method. */
 export function grpcTargetSchema() {
   const path = filledSchema("must name a file or a folder");

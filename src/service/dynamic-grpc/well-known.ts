@@ -12,7 +12,6 @@ interface WellKnown {
   readonly problem?: string;
 }
 
-/** Converts a value of a field. */
 type Convert = (field: protobuf.Field, value: unknown) => unknown;
 
 const PACKAGE = ".google.protobuf.";

@@ -13,13 +13,6 @@ import type { TritonTargetPlan } from "../triton/target.ts";
 /** Rampart's built-in server, started for the run. */
 export type EmbeddedTargetPlan = PlanOf<typeof embeddedTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly embedded: EmbeddedTargetPlan;
-  }
-}
-
-/** Returns the schema of an embedded target. */
 function embeddedTargetSchema() {
   const target = v.object({
     kind: v.literal("embedded"),
@@ -51,19 +44,13 @@ export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   takes: ({ llmPath }) => (llmPath === undefined ? "tensors" : "payloads"),
   exported: ({ llmPath }) =>
     llmPath === undefined ? { serviceKind: "triton", endpoint: "" } : { serviceKind: "openai", endpoint: llmPath },
-  check: (target, { telemetry }) => [
-    ...checkResponseRules(target),
-    ...(telemetry.trace === null
-      ? []
-      : [
-          problem(
-            "unsupported",
-            "telemetry.trace",
-            "the embedded target has no trace settings",
-            "Leave it out, or measure a Triton server.",
-          ),
-        ]),
-  ],
+  check: (target, { telemetry }) => {
+    const problems = checkResponseRules(target);
+    if (telemetry.trace === null) return problems;
+    const message = "the embedded target has no trace settings";
+    const hint = "Leave it out, or measure a Triton server.";
+    return [...problems, problem("unsupported", "telemetry.trace", message, hint)];
+  },
   withSeed: (target, seed) => ({ ...target, mock: { ...target.mock, seed } }),
   toMock: ({ mock, protocol, llmPath }) => ({ plan: mock, kind: llmPath === undefined ? protocol : "chat" }),
   toServer: toServerTarget,

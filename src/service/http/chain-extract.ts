@@ -1,3 +1,4 @@
+import { parseJson } from "../../plan/objects.ts";
 import type { Header } from "../../transport/request.ts";
 import { NOT_JSON } from "../response-faults.ts";
 import { parseResponseQuery } from "../response-query.ts";
@@ -97,9 +98,6 @@ export function readJson(bodies: readonly Uint8Array[]): unknown {
   const [body = new Uint8Array(0)] = bodies;
   if (bodies.length > 1) return new NoValue("the response is a stream of events, not JSON");
   if (body.length === 0) return new NoValue("the response has no body");
-  try {
-    return JSON.parse(decoder.decode(body));
-  } catch {
-    return new NoValue(NOT_JSON);
-  }
+  const json = parseJson(decoder.decode(body));
+  return json === undefined ? new NoValue(NOT_JSON) : json;
 }

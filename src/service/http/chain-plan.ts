@@ -4,10 +4,8 @@ import { filledSchema, type PlanOf, wholeSchema } from "../../plan/schema.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { bodySchema } from "./requests-plan.ts";
 
-/** Chains of requests in a plan. */
 export type ChainInputsPlan = PlanOf<typeof chainSchema>;
 
-/** A call of a chain in a plan. */
 export type ChainCallPlan = PlanOf<typeof callSchema>;
 
 /** Place of a value in a response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
@@ -26,7 +24,6 @@ function callSchema() {
     path: v.exactOptional(v.string()),
     headers: v.exactOptional(v.array(v.tuple([v.string(), v.string()]))),
     body: v.exactOptional(bodySchema()),
-    /** Values to extract, by name. */
     extract: v.exactOptional(v.record(v.string(), extractSchema())),
     /** True: each user sends it once. Absent: it is sent in each chain. */
     isOnce: v.exactOptional(v.literal(true)),

@@ -23,7 +23,6 @@ export interface ChainTurn {
   readonly showsValues: boolean;
 }
 
-/** The target of chains. */
 export interface ChainTarget {
   readonly server: CookieServer;
   /** Path of calls without one. */
@@ -62,7 +61,6 @@ function createLogin({ server }: ChainTarget): Login {
 /** Status with which a server rejects a token. */
 const UNAUTHORIZED = 401;
 
-/** A chain of a user. */
 class Chain implements Conversation {
   private readonly user: ChainUser;
   /**
@@ -96,7 +94,7 @@ class Chain implements Conversation {
     if (sent.isFixed === true || turn.showsValues || this.secrets().length === 0) return sent;
     const shown = turn.fill((name, write) => {
       const value = this.valueOf(name) ?? "";
-      return this.isSecret(name, value) ? hideText(write(value)) : write(value);
+      return this.isSecret(name, value) ? "*".repeat(Buffer.byteLength(write(value))) : write(value);
     });
     return { ...sent, shown: shown.bytes };
   }
@@ -182,11 +180,6 @@ class Chain implements Conversation {
     const forms = texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1), encodePart(text)]);
     return [...new Set(forms)].sort((one, other) => other.length - one.length);
   }
-}
-
-/** Returns asterisks of the same size, so that exports show the sizes that were sent. */
-function hideText(text: string): string {
-  return "*".repeat(Buffer.byteLength(text));
 }
 
 const ASTERISK = 42;

@@ -72,7 +72,6 @@ export class CookieJar {
     return sent.length === 0 ? undefined : sent.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
 
-  /** Returns the values of all cookies. */
   values(): string[] {
     return Array.from(this.cookies.values(), ({ value }) => value);
   }

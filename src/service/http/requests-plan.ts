@@ -11,7 +11,6 @@ export type RequestsInputsPlan = PlanOf<typeof requestsSchema>;
 /** The body of one request. Absent: no body. */
 export type BodyPlan = PlanOf<typeof bodySchema>;
 
-/** A part of a form. */
 export type FormPartPlan = PlanOf<typeof partSchema>;
 
 const typeEntry = () => ({
@@ -35,7 +34,6 @@ const partSchema = () =>
     value: v.variant("form", [...wholeForms()]),
   });
 
-/** Returns the schema of a body. */
 export const bodySchema = () =>
   v.variant("form", [
     ...wholeForms(),
@@ -71,7 +69,6 @@ export const requestsSchema = () =>
     ),
   });
 
-/** Returns the files that a body sends. */
 export function filesOf(body: BodyPlan | undefined): string[] {
   if (body?.form === "multipart") return body.parts.flatMap(({ value }) => filesOf(value));
   return body?.form === "file" ? [body.file] : [];

@@ -7,12 +7,6 @@ import { neverStreams, serverEntries } from "../target-schemas.ts";
 /** Any HTTP server: requests and responses are bytes. */
 export type HttpTargetPlan = PlanOf<typeof httpTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly "plain-http": HttpTargetPlan;
-  }
-}
-
 /** Returns the schema of a target whose requests and responses are bytes. */
 export function httpTargetSchema() {
   const { model: _, ...server } = serverEntries();

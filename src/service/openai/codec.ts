@@ -1,3 +1,4 @@
+import { parseJson } from "../../plan/objects.ts";
 import { writeJson } from "../../plan/show-value.ts";
 import { isSameBytes } from "../../runtime/bytes.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -86,12 +87,7 @@ function dataOf(text: string): string {
 
 /** Returns the message of a document such as `{"error": {"message": …}}`; undefined without an error. */
 function readError(text: string): string | undefined {
-  let error: unknown;
-  try {
-    error = (JSON.parse(text) as { error?: unknown } | null)?.error;
-  } catch {
-    return undefined;
-  }
+  const { error } = (parseJson(text) ?? {}) as { error?: unknown };
   if (error === undefined || error === null) return undefined;
   if (typeof error === "string") return error;
   const message = (error as { message?: unknown }).message;

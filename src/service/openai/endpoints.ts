@@ -1,7 +1,6 @@
 import type { PayloadFormat } from "./payload.ts";
 import type { ResponseKind } from "./response-kind.ts";
 
-/** An endpoint. */
 export interface LlmEndpoint {
   /** Path without a leading slash; may contain `{MODEL}`. */
   readonly path: string;

@@ -1,4 +1,4 @@
-import { isObject } from "../../plan/objects.ts";
+import { isObject, parseJson } from "../../plan/objects.ts";
 import { isPage, PAGE_FOUND, SENT_ERROR } from "../response-faults.ts";
 import type { ResponseKind } from "./response-kind.ts";
 
@@ -41,10 +41,8 @@ export function explainEvent(kind: ResponseKind | undefined, text: string): Even
 }
 
 function explainData(kind: ResponseKind | undefined, data: string): EventFinding {
-  let json: unknown;
-  try {
-    json = JSON.parse(data);
-  } catch {
+  const json = parseJson(data);
+  if (json === undefined) {
     const isBareText = kind === undefined && !/^[{[]/.test(data);
     return isBareText ? { hasContent: true } : { hasContent: true, reason: "the data of an event is not JSON" };
   }

@@ -1,3 +1,4 @@
+import { parseJson } from "../../plan/objects.ts";
 /** One server-sent event, or one whole JSON body. */
 export interface ServerEvent {
   /** Index of the read in which the event began. */
@@ -64,12 +65,7 @@ function isBody(text: string): boolean {
 }
 
 function isComplete(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return parseJson(text) !== undefined;
 }
 
 /** Whether an event without its blank line can end here. A colon at the start of a line may also be a continuation of split JSON. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../plan/objects.ts";
+import { isObject, parseJson } from "../../plan/objects.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { createResponseReader } from "../response-reader.ts";
 import {
@@ -48,7 +48,6 @@ function describeService(target: OpenAiTargetPlan): Service {
 
 const decoder = new TextDecoder();
 
-/** Queries all models. */
 const MODELS: Query = {
   request: { path: "/v1/models", method: "GET", headers: [], payload: new Uint8Array(0) },
   read: (body) => {
@@ -67,7 +66,6 @@ async function listOpenAiModels(ask: Ask): Promise<ListedModel[]> {
     .map((named) => ({ ...modelNamed(named.name), ...named, refusal: "" }));
 }
 
-/** A model of the list. */
 type NamedModel = Pick<ListedModel, "name" | "tokenizer">;
 
 /**
@@ -75,12 +73,7 @@ type NamedModel = Pick<ListedModel, "name" | "tokenizer">;
  * root; an adapter uses the files of its parent.
  */
 function readData(text: string): NamedModel[] | undefined {
-  let response: unknown;
-  try {
-    response = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const response = parseJson(text);
   const data = isObject(response) ? response["data"] : undefined;
   if (!Array.isArray(data)) return undefined;
   return data.flatMap((model): NamedModel[] => {
@@ -103,7 +96,7 @@ function kindOfResponse(endpoint: string, bodies: readonly Uint8Array[]): Respon
  */
 function joinResponse(endpoint: string, bodies: readonly Uint8Array[]): unknown {
   const texts = bodies.map((body) => decoder.decode(body));
-  const events = splitEvents(texts).flatMap(({ data }) => parse(data) ?? []);
+  const events = splitEvents(texts).flatMap(({ data }) => parseJson(data) ?? []);
   const [first] = events;
   if (first === undefined) throw new Error("the response is neither JSON nor a stream of events, which extract reads");
   const { output, reasoning, finishReason } = readResponse(kindOfResponse(endpoint, bodies), texts);
@@ -114,14 +107,6 @@ function joinResponse(endpoint: string, bodies: readonly Uint8Array[]): unknown 
     usage: joinUsage(events) ?? null,
   };
   return /^\s*\{/.test(texts[0] ?? "") && isObject(first) ? { ...joined, ...first } : joined;
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -29,26 +29,18 @@ export async function openTemplate(source: TemplateSource): Promise<PayloadTempl
   const program = parse(jinja, source.text);
   if (program instanceof Error) {
     const line = findFailingLine(source.text, (text) => parse(jinja, text) instanceof Error);
-    throw templateError(
-      source,
-      line,
-      `is not a valid template: ${program.message}`,
-      "Correct it; it is written in Jinja.",
-    );
+    const message = `is not a valid template: ${program.message}`;
+    throw templateError(source, line, message, "Correct it; it is written in Jinja.");
   }
   return {
     render: (variables) => toBodies(jinja, source, renderText(jinja, source, program, variables), variables),
   };
 }
 
-/** Replaces a spelling that Jinja supports and the library does not. */
-function prepare(text: string): string {
-  return text.replaceAll(/\bstream\s*\|\s*lower\b/g, "stream|tojson");
-}
-
 function parse(jinja: Jinja, text: string): Program | Error {
   try {
-    return jinja.parse(jinja.tokenize(prepare(text)));
+    // Replaces a spelling that Jinja supports and the library does not.
+    return jinja.parse(jinja.tokenize(text.replaceAll(/\bstream\s*\|\s*lower\b/g, "stream|tojson")));
   } catch (error) {
     // The library throws its own TypeError for a missing end tag.
     return error instanceof SyntaxError ? error : new Error("a tag is not closed");
@@ -66,13 +58,8 @@ function renderText(jinja: Jinja, source: TemplateSource, program: Program, vari
   }
   for (const name of unknownNames) {
     if (isOptional(source.text, name)) continue;
-    const names = Object.keys(variables).join(", ");
-    throw templateError(
-      source,
-      findLineOf(source.text, name),
-      `uses '${name}', which does not exist`,
-      `The variables are ${names}.`,
-    );
+    const hint = `The variables are ${Object.keys(variables).join(", ")}.`;
+    throw templateError(source, findLineOf(source.text, name), `uses '${name}', which does not exist`, hint);
   }
   return text;
 }

@@ -5,7 +5,6 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** An audio clip. */
 export interface AudioClip {
   readonly format: "wav" | "mp3";
   /** The file's bytes in base64. */
@@ -19,16 +18,13 @@ export interface AudioClip {
 export interface PromptEntry {
   /** The prompts: one, except for batches of embeddings. For rankings, the query. */
   readonly texts: readonly string[];
-  /** The passages to rank. */
   readonly passages?: readonly string[];
-  /** A system message before the prompt. */
   readonly system?: string;
   /** A user message between the system message and the prompt. */
   readonly userContext?: string;
   /** Addresses of images: `https://…`, or `data:image/png;base64,…`. */
   readonly images?: readonly string[];
   readonly audio?: readonly AudioClip[];
-  /** Session in which the request is a turn. */
   readonly sessionId?: string;
   /** Delay after this turn's response before the session's next turn, in milliseconds. */
   readonly delayMs?: number;

@@ -1,4 +1,4 @@
-import { isObject } from "../../plan/objects.ts";
+import { isObject, parseJson } from "../../plan/objects.ts";
 import type { ResponseKind } from "./response-kind.ts";
 import { countIds, toText } from "./response-parts.ts";
 
@@ -18,7 +18,9 @@ export function countRequestTokens(
   const texts = textsOfRequest(kind, payload);
   if (joins) return countText(texts.join(" "), countTokens);
   const ids = isObject(payload) ? countNumbers(payload["prompt"] ?? payload["input"]) : 0;
-  return texts.reduce((sum, text) => sum + (isEmbeddedImage(text) ? 0 : countText(text, countTokens)), ids);
+  // A text of a batch may be an image, as NV-CLIP accepts them.
+  const counted = texts.filter((text) => !text.startsWith("data:image/"));
+  return counted.reduce((sum, text) => sum + countText(text, countTokens), ids);
 }
 
 function countText(text: string, countTokens: (text: string) => number): number {
@@ -29,11 +31,6 @@ function countText(text: string, countTokens: (text: string) => number): number 
 function countNumbers(value: unknown): number {
   if (typeof value === "number") return 1;
   return Array.isArray(value) ? value.reduce((sum: number, each: unknown) => sum + countNumbers(each), 0) : 0;
-}
-
-/** Whether a text of a batch is an image, as NV-CLIP accepts them. */
-function isEmbeddedImage(text: string): boolean {
-  return text.startsWith("data:image/");
 }
 
 /**
@@ -119,11 +116,7 @@ function countChoices({ n, prompt }: Readonly<Record<string, unknown>>): number 
 /** Parses JSON in a string, or in a list of one string; undefined for anything else. */
 function parseText(value: unknown): unknown {
   const text: unknown = Array.isArray(value) ? value[0] : value;
-  try {
-    return typeof text === "string" ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
+  return typeof text === "string" ? parseJson(text) : undefined;
 }
 
 /** Names of the limit. Chats may have two of them; the first one counts. */
@@ -163,7 +156,6 @@ function joinTexts(value: unknown): string {
   return listTexts(value).join(" ");
 }
 
-/** Returns a text, or the texts of a list. */
 function listTexts(value: unknown): readonly string[] {
   if (isObject(value)) return [toText(value["text"])];
   if (!Array.isArray(value)) return [toText(value)];

@@ -1,4 +1,4 @@
-import { isObject } from "../../plan/objects.ts";
+import { isObject, parseJson } from "../../plan/objects.ts";
 import {
   type CreateResponseCheck,
   faultOf,
@@ -103,12 +103,8 @@ class PayloadResponseCheck implements ResponseCheck {
     if (text.trim() === "") return EMPTY_RESPONSE;
     if (isPage(text)) return PAGE_FOUND;
     const { kind } = this;
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      return kind === undefined && !isJson ? undefined : NOT_JSON;
-    }
+    const json = parseJson(text);
+    if (json === undefined) return kind === undefined && !isJson ? undefined : NOT_JSON;
     const first: unknown = Array.isArray(json) ? json[0] : json;
     if (isObject(first) && reportsError(first)) return SENT_ERROR;
     if (kind === undefined) return undefined;

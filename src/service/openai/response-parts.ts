@@ -28,7 +28,6 @@ export interface ResponsePart {
   readonly choices?: readonly ChoicePart[] | undefined;
 }
 
-/** The part of a response that belongs to one choice. */
 export interface ChoicePart extends Pick<ResponsePart, "text" | "reasoning" | "toolCalls"> {
   /** Number of the choice, from 0. */
   readonly index: number;

@@ -22,7 +22,6 @@ const MARKS: Readonly<Partial<Record<ResponseKind, string>>> = {
   anthropic: "message_stop or a stop_reason",
 };
 
-/** Whether streams of a kind have an end mark. */
 export function hasEndMark(kind: ResponseKind): boolean {
   return MARKS[kind] !== undefined;
 }

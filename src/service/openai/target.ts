@@ -6,12 +6,6 @@ import { serverEntries } from "../target-schemas.ts";
 /** A server of generative models with JSON payloads, such as OpenAI's API. */
 export type OpenAiTargetPlan = PlanOf<typeof openAiTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly openai: OpenAiTargetPlan;
-  }
-}
-
 /** Returns a path without leading slashes, as `ServiceKind.path` requires. */
 export function withoutLeadingSlashes(path: string): string {
   return path.replace(/^\/+/, "");

@@ -6,7 +6,6 @@ import { ProtoReader, ProtoWriter, WIRE } from "./wire.ts";
 /** A scalar type, named as in `.proto` files. */
 export type ScalarType = "string" | "bytes" | "bool" | "int32" | "int64" | "uint32" | "uint64" | "float" | "double";
 
-/** One field of a message. */
 interface FieldSpec {
   readonly name: string;
   readonly number: number;
@@ -31,7 +30,6 @@ export class MessageSpec {
     this.makeTable = makeTable;
   }
 
-  /** The fields, ordered by number. */
   get inOrder(): readonly FieldSpec[] {
     if (this.ordered === undefined) {
       this.ordered = [];
@@ -242,17 +240,13 @@ export function formatText(spec: MessageSpec, value: ProtoObject, indent = ""): 
     const content = value[field.name];
     if (content === undefined) continue;
     const items = field.isMap
-      ? toEntries(content as ProtoObject)
+      ? Object.entries(content as ProtoObject).map(([key, value]) => ({ key, value }))
       : field.isRepeated
         ? (content as ProtoValue[])
         : [content];
     for (const item of items) text += formatField(field, item, indent);
   }
   return text;
-}
-
-function toEntries(map: ProtoObject): ProtoObject[] {
-  return Object.entries(map).map(([key, value]) => ({ key, value }));
 }
 
 function formatField(field: FieldSpec, item: ProtoValue, indent: string): string {

@@ -12,7 +12,6 @@ import { readTensor, toTensorProto } from "./tensor-proto.ts";
 
 /** TensorFlow Serving's inference over gRPC: `PredictionService/Predict`. */
 
-/** Returns the path of a method of the PredictionService. */
 export function predictionPath(method: string): string {
   return `/tensorflow.serving.PredictionService/${method}`;
 }
@@ -28,7 +27,6 @@ export function toModelSpec({ model, modelVersion }: Pick<TfServingTargetPlan, "
     : { name: model, version_label: modelVersion };
 }
 
-/** Creates the codec of one model's signature. */
 export function createPredictCodec(target: TfServingTargetPlan, model: ModelInfo): TensorCodec {
   const modelSpec = { ...toModelSpec(target), signature_name: target.signatureName };
   return {

@@ -63,13 +63,9 @@ function findSignature(metadata: unknown, { model, signatureName }: TfServingTar
       if (name !== "__saved_model_init_op") names.push(name);
     }
   }
-  throw new RunError(
-    "unsupported",
-    `failed to create model parser: Failed to find signature_name "${signatureName}" in the metadata`,
-    names.length === 0
-      ? `Model '${model}' has no signatures.`
-      : { say: "give-signature", model, signatures: names.sort().join(", ") },
-  );
+  const message = `failed to create model parser: Failed to find signature_name "${signatureName}" in the metadata`;
+  if (names.length === 0) throw new RunError("unsupported", message, `Model '${model}' has no signatures.`);
+  throw new RunError("unsupported", message, { say: "give-signature", model, signatures: names.sort().join(", ") });
 }
 
 /** A tensor of a signature. */

@@ -6,12 +6,6 @@ import { neverStreams, serverEntries, tensorEntries } from "../target-schemas.ts
 /** A TensorFlow Serving server, or another server with its PredictionService, over gRPC. */
 export type TfServingTargetPlan = PlanOf<typeof tfServingTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly tfserving: TfServingTargetPlan;
-  }
-}
-
 /** A TensorFlow Serving target with perf_analyzer's defaults. */
 export const DEFAULT_TF_SERVING_TARGET: Omit<TfServingTargetPlan, "url" | "model"> = {
   kind: "tfserving",
@@ -36,7 +30,6 @@ export function tfServingTargetSchema() {
     isStreaming: neverStreams("must be false: TensorFlow Serving has no streams"),
     /** A number is a version, any other text is a version label. Empty: the server chooses. */
     modelVersion: v.string(),
-    /** Signature of the model. */
     signatureName: filledSchema("must name a signature"),
     /**
      * With a `batchSize` of 2 or more, the first dimension of every tensor is the batch, and a shape is that of one item. Otherwise a shape

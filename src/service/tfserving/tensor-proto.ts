@@ -23,12 +23,8 @@ export function toTensorProto({ datatype, shape, bytes }: Tensor): ProtoObject {
   for (const size of shape) dim.push({ size });
   const head = { dtype: toTfType(datatype).name, tensor_shape: { dim } };
   if (datatype === "BYTES") return { ...head, string_val: splitBytesElements(bytes) ?? [] };
-  return { ...head, tensor_content: datatype === "BOOL" ? toFlags(bytes) : bytes };
-}
-
-/** TensorFlow accepts only the bytes 0 and 1 as bools. */
-function toFlags(bytes: Uint8Array): Uint8Array {
-  return bytes.map((byte) => (byte === 0 ? 0 : 1));
+  // TensorFlow accepts only the bytes 0 and 1 as bools.
+  return { ...head, tensor_content: datatype === "BOOL" ? bytes.map((byte) => (byte === 0 ? 0 : 1)) : bytes };
 }
 
 /** A `TensorProto` in a message, without its values. The object is reused for the next one. */

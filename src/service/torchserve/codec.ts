@@ -1,3 +1,4 @@
+import { parseJson } from "../../plan/objects.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import { type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
@@ -81,13 +82,7 @@ function isSpace(byte: number): boolean {
 
 /** Returns TorchServe's explanation in `{"code": 503, "type": "…", "message": "…"}`: `message (type)`. Undefined for any other text. */
 function readError(text: string): string | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const { code, type, message } = (json ?? {}) as { code?: unknown; type?: unknown; message?: unknown };
+  const { code, type, message } = (parseJson(text) ?? {}) as { code?: unknown; type?: unknown; message?: unknown };
   if (typeof code !== "number" || code < 400 || typeof message !== "string") return undefined;
   return typeof type === "string" ? `${message} (${type})` : message;
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "../../plan/objects.ts";
 import { RunError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
 import { type Ask, modelNamed, type Query, SEPARATE_REQUESTS, type Service, type ServiceFront } from "../service.ts";
@@ -83,12 +84,8 @@ function query(method: "GET" | "OPTIONS", path: string, read: Query["read"]): Qu
 
 /** Returns the status in `{"status": "Healthy"}`. A server that responds in another form counts as healthy. */
 function readStatus(body: Uint8Array): string {
-  try {
-    const { status } = JSON.parse(decoder.decode(body)) as { status?: unknown };
-    return typeof status === "string" ? status : "Healthy";
-  } catch {
-    return "Healthy";
-  }
+  const { status } = (parseJson(decoder.decode(body)) ?? {}) as { status?: unknown };
+  return typeof status === "string" ? status : "Healthy";
 }
 
 function describeService(target: TorchServeTargetPlan, warnings: readonly string[]): Service {

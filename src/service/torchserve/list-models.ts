@@ -1,4 +1,4 @@
-import { defined } from "../../plan/objects.ts";
+import { defined, parseJson } from "../../plan/objects.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { type Ask, type ListedModel, modelNamed, type Query } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
@@ -57,13 +57,7 @@ function modelsQuery(url: string | undefined, next: string): Query {
 
 /** @throws ProtocolError */
 function readPage(text: string): Page {
-  let response: unknown;
-  try {
-    response = JSON.parse(text);
-  } catch {
-    response = undefined;
-  }
-  const { models, nextPageToken } = (response ?? {}) as { models?: unknown; nextPageToken?: unknown };
+  const { models, nextPageToken } = (parseJson(text) ?? {}) as { models?: unknown; nextPageToken?: unknown };
   if (!Array.isArray(models)) throw new ProtocolError("the response is not a list of models");
   const names = models.flatMap((model) => {
     const name = (model as { modelName?: unknown } | null)?.modelName;

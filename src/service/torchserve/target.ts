@@ -2,14 +2,7 @@ import * as v from "valibot";
 import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { neverStreams, serverEntries } from "../target-schemas.ts";
 
-/** A TorchServe server. */
 export type TorchServeTargetPlan = PlanOf<typeof torchServeTargetSchema>;
-
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly torchserve: TorchServeTargetPlan;
-  }
-}
 
 /** Name of the part of a form, and of a raw body, in TorchServe's documentation. */
 export const DEFAULT_PART = "data";

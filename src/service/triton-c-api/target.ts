@@ -5,12 +5,6 @@ import { DEFAULT_TRITON_TARGET, type TritonTargetPlan, tritonModelEntries } from
 /** Triton in a separate process, through its C API. */
 export type TritonInProcessTargetPlan = PlanOf<typeof tritonInProcessSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly "triton-c-api": TritonInProcessTargetPlan;
-  }
-}
-
 /** Installation folder in Triton's container. */
 export const DEFAULT_TRITON_DIRECTORY = "/opt/tritonserver";
 

@@ -16,7 +16,6 @@ export interface TritonApi {
   server(): Query;
   /** @param model undefined: all models */
   statistics(model: ModelName | undefined): Query;
-  /** Queries the ready models of the repository. */
   index(): Query;
   /** Queries the names of the models of a server without a repository. Absent: the protocol has no such query. */
   names?(): Query;

@@ -82,7 +82,6 @@ class ComposingFinder {
     return models;
   }
 
-  /** Adds models from the user. */
   async addCalled(called: readonly ModelName[], models: ComposingModel[]): Promise<ComposingModel[]> {
     for (const name of called) {
       const version = name.version === "" ? "" : ` version ${name.version}`;

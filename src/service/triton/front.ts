@@ -30,7 +30,6 @@ export async function openTritonFront(target: TritonTargetPlan): Promise<Service
   return toServiceFront(target, (await import("./grpc-front-end.ts")).createGrpcFrontEnd(target));
 }
 
-/** Returns the front of a model on Triton, over any of its front ends. */
 export function toServiceFront(target: TritonTargetPlan, front: FrontEnd): ServiceFront {
   return {
     readStreamed: target.isStreaming ? front.readStreamed : undefined,
@@ -105,7 +104,6 @@ function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
   };
 }
 
-/** Finds the models that a model calls. */
 async function findCalled(
   { composingModels }: TritonTargetPlan,
   model: TritonModel,

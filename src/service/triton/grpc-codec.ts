@@ -44,7 +44,6 @@ export interface GrpcCodecOptions {
   readonly outputPlaces?: ReadonlyMap<string, SharedPlace>;
 }
 
-/** Creates the codec of one model. */
 export function createGrpcCodec(model: CodecModel, options: GrpcCodecOptions): TensorCodec {
   const parameters: ProtoObject = { triton_enable_empty_final_response: { bool_param: true } };
   for (const name in options.parameters)

@@ -1,4 +1,4 @@
-import type { CudaRegion, SystemRegion } from "../../transport/shared-memory/shared-memory.ts";
+import type { SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
 import { decodeMessage, encodeMessage, formatText, type MessageSpec, type ProtoObject } from "../protobuf/message.ts";
 import type { Query, TraceQueries, TraceValues } from "../service.ts";
 import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
@@ -59,30 +59,20 @@ export const grpcApi: TritonApi = {
       messages.REPOSITORY_INDEX,
     ),
   sharedMemory: {
-    register: (region) =>
-      region.kind === "system"
-        ? grpcQuery("SystemSharedMemoryRegister", encodeSystem(region), messages.EMPTY)
-        : grpcQuery("CudaSharedMemoryRegister", encodeCuda(region), messages.EMPTY),
+    register: (region) => grpcQuery(`${MEMORY[region.kind]}Register`, encodeRegion(region), messages.EMPTY),
     unregister: ({ kind, name }) =>
-      grpcQuery(
-        kind === "system" ? "SystemSharedMemoryUnregister" : "CudaSharedMemoryUnregister",
-        encodeMessage(messages.NAMED_REQUEST, { name }),
-        messages.EMPTY,
-      ),
+      grpcQuery(`${MEMORY[kind]}Unregister`, encodeMessage(messages.NAMED_REQUEST, { name }), messages.EMPTY),
   },
 };
 
-function encodeSystem({ name, key, sizeBytes }: SystemRegion): Uint8Array {
-  return encodeMessage(messages.SYSTEM_REGION, { name, key, byte_size: sizeBytes });
-}
+/** Beginning of the names of methods, by the kind of memory. */
+const MEMORY = { system: "SystemSharedMemory", cuda: "CudaSharedMemory" } as const;
 
-function encodeCuda({ name, rawHandle, deviceId, sizeBytes }: CudaRegion): Uint8Array {
-  return encodeMessage(messages.CUDA_REGION, {
-    name,
-    raw_handle: rawHandle,
-    device_id: deviceId,
-    byte_size: sizeBytes,
-  });
+function encodeRegion(region: SharedRegion): Uint8Array {
+  const { kind, name, sizeBytes: byte_size } = region;
+  if (kind === "system") return encodeMessage(messages.SYSTEM_REGION, { name, key: region.key, byte_size });
+  const { rawHandle: raw_handle, deviceId: device_id } = region;
+  return encodeMessage(messages.CUDA_REGION, { name, raw_handle, device_id, byte_size });
 }
 
 function named(model: ModelName): Uint8Array {

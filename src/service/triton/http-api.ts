@@ -1,3 +1,4 @@
+import { parseJson } from "../../plan/objects.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import type { SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
@@ -52,13 +53,10 @@ export function httpQuery(method: "GET" | "POST", path: string, body = ""): Quer
     },
     read: (bytes) => {
       const text = decoder.decode(bytes);
-      try {
-        return JSON.parse(text) as unknown;
-      } catch {
-        throw new ProtocolError(
-          `response to ${method} ${path} is not JSON: ${JSON.stringify(maskSecrets(text).slice(0, 60))}`,
-        );
-      }
+      const json = parseJson(text);
+      if (json !== undefined) return json;
+      const start = JSON.stringify(maskSecrets(text).slice(0, 60));
+      throw new ProtocolError(`response to ${method} ${path} is not JSON: ${start}`);
     },
     format: (bytes) => decoder.decode(bytes),
   };

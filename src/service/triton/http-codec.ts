@@ -1,3 +1,4 @@
+import { parseJson } from "../../plan/objects.ts";
 import { RunError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { joinBytes } from "../../runtime/bytes.ts";
@@ -19,10 +20,8 @@ import { httpSequenceStamp } from "./sequence-stamp.ts";
 
 /** KServe v2 inference over HTTP, with Triton's binary tensor data extension or with JSON tensors. */
 
-/** Format of tensors. */
 export type TensorFormat = "binary" | "json";
 
-/** Settings of the HTTP codec. */
 export interface HttpCodecOptions {
   readonly inputFormat: TensorFormat;
   readonly outputFormat: TensorFormat;
@@ -51,7 +50,6 @@ export function encodeSegment(text: string): string {
   return encoded.replace(/%(?:2B|3D|40|3A|2C|26|24|3B)/g, decodeURIComponent);
 }
 
-/** Creates the codec of one model. */
 export function createHttpCodec(model: CodecModel, options: HttpCodecOptions): TensorCodec {
   const path = modelPath(model, "/infer");
   return {
@@ -183,7 +181,7 @@ function decodeResponse(
   if (headBytes > body.length)
     throw new ProtocolError(`Inference-Header-Content-Length ${headBytes} is longer than the body`);
   const text = decoder.decode(body.subarray(0, headBytes));
-  const json = parseJson(text);
+  const json = parseResponse(text);
   const outputs = new Map<string, Tensor>();
   let offset = headBytes;
   for (const output of Array.isArray(json["outputs"]) ? (json["outputs"] as OutputJson[]) : []) {
@@ -199,7 +197,7 @@ function decodeResponse(
 /** Numbers that `JSON.parse` would round, in INT64 and UINT64 data. */
 const LONG_INTEGER = /\d{16}/;
 
-function parseJson(text: string): Record<string, unknown> {
+function parseResponse(text: string): Record<string, unknown> {
   try {
     const value = LONG_INTEGER.test(text) ? parseLossless(text) : (JSON.parse(text) as unknown);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
@@ -240,12 +238,8 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   const text = toMaskedText(body);
   const page = explainPage([text]);
   if (isUnreadable && page !== undefined) return { ...failure, message: page };
-  try {
-    const error = (JSON.parse(text) as { error?: unknown }).error;
-    if (typeof error === "string")
-      return isUnreadable ? appendExplanation(failure, error) : { ...failure, message: error };
-  } catch {
-    // The text is not JSON, so it is the explanation itself.
-  }
-  return appendExplanation(failure, text);
+  const { error } = (parseJson(text) ?? {}) as { error?: unknown };
+  // Any other text is the explanation itself.
+  if (typeof error !== "string") return appendExplanation(failure, text);
+  return isUnreadable ? appendExplanation(failure, error) : { ...failure, message: error };
 }

@@ -1,3 +1,4 @@
+import { isObject, parseJson } from "../../plan/objects.ts";
 import {
   type CreateResponseCheck,
   faultOf,
@@ -116,15 +117,10 @@ function explainText(
 ): string | undefined {
   if (text.trim() === "") return EMPTY_RESPONSE;
   if (isPage(text)) return PAGE_FOUND;
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return NOT_JSON;
-  }
-  if (typeof json !== "object" || json === null || Array.isArray(json)) return NOT_OBJECT;
-  const response = json as { readonly error?: unknown; readonly outputs?: unknown; readonly model_name?: unknown };
-  const { error, outputs, model_name: model } = response;
+  const json = parseJson(text);
+  if (json === undefined) return NOT_JSON;
+  if (!isObject(json)) return NOT_OBJECT;
+  const { error, outputs, model_name: model } = json;
   if (error !== undefined && error !== null) return SENT_ERROR;
   if (!Array.isArray(outputs)) return "the response has no outputs";
   return (

@@ -9,12 +9,6 @@ import { parameterSchema } from "./parameters.ts";
 /** A Triton server, or another server with the KServe v2 protocol. */
 export type TritonTargetPlan = PlanOf<typeof tritonTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly triton: TritonTargetPlan;
-  }
-}
-
 /** A model that the measured model calls. */
 export type ComposingModelPlan = TritonTargetPlan["composingModels"][number];
 
@@ -36,7 +30,6 @@ export const DEFAULT_TRITON_TARGET: Omit<TritonTargetPlan, "url" | "protocol" | 
   tls: DEFAULT_TLS,
 };
 
-/** Returns the schema of a Triton target. */
 export function tritonTargetSchema() {
   const target = v.object({
     kind: v.literal("triton"),

@@ -8,12 +8,6 @@ import { serverEntries } from "../target-schemas.ts";
 /** A server whose requests and responses a scenario's own functions encode and decode. */
 export type CustomTargetPlan = PlanOf<typeof customTargetSchema>;
 
-declare module "../../plan/plan.ts" {
-  interface TargetPlans {
-    readonly "user-defined": CustomTargetPlan;
-  }
-}
-
 /** Returns the protocol of a target's requests. */
 export function wireOf({ protocol, isStreaming }: Pick<CustomTargetPlan, "protocol" | "isStreaming">): Wire {
   return protocol === "grpc" && isStreaming ? "grpc-call" : protocol;

@@ -61,10 +61,8 @@ export function minimumsOf({ context, windows }: LevelFrame): QueryMinimums | un
   return { startNs: windows.startNs, minDurationNs, leastCount: mode.count ?? 0, samplesPerQuery };
 }
 
-/** The queries of a level. */
 interface CountedQueries {
   readonly sample: MlperfSample;
-  /** Start of the level. */
   readonly startNs: number;
 }
 

@@ -24,7 +24,6 @@ import { ReceivedFiles } from "./sent-files.ts";
 /** Events of an agent, for the process that started it. */
 export interface AgentEvents {
   ready(name: string): void;
-  /** A run has begun. */
   began(): void;
   /** The run is over. @param reason why it was cancelled; undefined: its conductor ended it */
   ended(reason: string | undefined): void;
@@ -101,14 +100,12 @@ class BusAgent implements Agent {
   }
 }
 
-/** Parameters of an agent's part in a run. */
 interface AgentRunParts {
   readonly runId: string;
   readonly openSeat: typeof openThreadSeat;
   readonly onEnd: (reason: string | undefined) => void;
 }
 
-/** An agent's part in a run. */
 class AgentRun {
   readonly runId: string;
   private readonly link: Link;

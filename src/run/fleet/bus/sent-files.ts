@@ -64,7 +64,6 @@ export interface FileCast {
   publish(piece: SentPiece): void;
 }
 
-/** An agent that receives files. */
 export interface FileReceiver {
   send(message: ToAgent): void;
   /** Asks for the numbers, below `count`, of the pieces that it lacks. @throws RunError when it is lost */

@@ -3,7 +3,6 @@ import type { TritonLibrary } from "./library.ts";
 
 /** Handler of the run's frames in the process. */
 export interface FrameHost {
-  /** Address of Triton's server. */
   readonly server: bigint;
   /** Address of the response allocator. */
   readonly allocator: bigint;
@@ -42,7 +41,6 @@ export interface ServerCallbacks {
   readonly allocate: bigint;
   /** Address of a `TRITONSERVER_ResponseAllocatorReleaseFn_t`. */
   readonly release: bigint;
-  /** Call when the library is open. */
   use(triton: TritonLibrary): void;
   /** Starts reading the run's frames and writing responses. Call when the models are loaded. @throws NativeError */
   run(host: FrameHost): void;

@@ -13,7 +13,6 @@ const SYMBOLS = {
 
 /** Memory outside of JavaScript, which does not move. */
 export interface NativeMemory {
-  /** Returns the address of a copy. */
   copy(bytes: Uint8Array): bigint;
   free(address: bigint): void;
   /** Maps a region of POSIX shared memory. @throws Error if it cannot be opened */

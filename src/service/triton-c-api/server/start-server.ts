@@ -5,7 +5,6 @@ import { Cell, type TritonLibrary } from "./library.ts";
 
 /** Settings for the process with Triton's library. */
 export interface ServerSettings {
-  /** Path of the library. */
   readonly library: string;
   /** Triton's installation, with its backends. */
   readonly directory: string;
