@@ -12,9 +12,12 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-/** Returns a path without leading slashes, as `ServiceKind.path` requires. */
-export function withoutLeadingSlashes(path: string): string {
-  return path.replace(/^\/+/, "");
+/**
+ * Returns an endpoint as the path of its requests, without leading slashes, as `ServiceKind.path` requires. Leading segments `.` are left
+ * out, like curl does: GenAI-Perf's endpoint `.` is the server's root.
+ */
+export function requestPathOf(endpoint: string): string {
+  return endpoint.replace(/^\/*(?:\.(?:\/+|$))*/, "");
 }
 
 /** Matches a path for payloads, without a leading slash. */
