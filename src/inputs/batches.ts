@@ -12,7 +12,7 @@ const MAX_PROBLEMS = 20;
 const LEAST_ITEM_BYTES = 16;
 
 /** Properties of a service that batches depend on. */
-export type BatchedService = Pick<Service, "model" | "batchSize" | "isSequence">;
+export type BatchedService = Pick<Service, "model" | "batchSize">;
 
 /** Returns the problems of a batch size that is larger than the model's maximum. */
 export function batchSizeProblems({ model, batchSize }: BatchedService): Problem[] {
@@ -24,17 +24,17 @@ export function batchSizeProblems({ model, batchSize }: BatchedService): Problem
 
 /** Checks every batch of the data. @throws UserError with file, entry and tensor, or for batches that are too large for a request */
 export function checkBatches(dataset: Dataset, service: BatchedService): void {
-  const { model, batchSize, isSequence } = service;
+  const { model, batchSize } = service;
   if (model.maxBatchSize > 0) checkBatchBytes(dataset, batchSize);
   if (model.maxBatchSize === 0 || batchSize === 1 || !dataset.isFromJson) return;
   const problems: Problem[] = [];
-  for (const steps of isSequence ? dataset.streams : dataset.streams.slice(0, 1)) {
-    // Without sequences, batches follow each other and wrap around, so they start at every multiple of this.
-    const stride = isSequence ? 1 : greatestCommonDivisor(steps.length, batchSize);
-    for (let first = 0; first < steps.length && problems.length < MAX_PROBLEMS; first += stride) {
-      const problem = findBatchProblem(model, batchItems(steps, first, batchSize));
-      if (problem !== undefined) problems.push(problem);
-    }
+  // The models of sequences, whose data may have several streams, have no batches.
+  const [steps = []] = dataset.streams;
+  // Batches follow each other and wrap around, so they start at every multiple of this.
+  const stride = greatestCommonDivisor(steps.length, batchSize);
+  for (let first = 0; first < steps.length && problems.length < MAX_PROBLEMS; first += stride) {
+    const problem = findBatchProblem(model, batchItems(steps, first, batchSize));
+    if (problem !== undefined) problems.push(problem);
   }
   if (problems.length > 0) throw new UserError(problems);
 }

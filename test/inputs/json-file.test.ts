@@ -33,11 +33,10 @@ async function problemsOf(
   texts: readonly string[],
   model: ModelInfo,
   batchSize = 1,
-  isSequence = false,
 ): Promise<[place: string, message: string][]> {
   let found: readonly Problem[] = [];
   try {
-    checkBatches(await readTexts(texts, model), { model, batchSize, isSequence });
+    checkBatches(await readTexts(texts, model), { model, batchSize });
   } catch (error) {
     assert.ok(error instanceof UserError, String(error));
     found = error.problems;
@@ -90,20 +89,18 @@ test("nested arrays say their shape", async () => {
   }
 });
 
-test("the shape in a file takes precedence over the one in the plan", async () => {
+test("the shape in a file must be the one in the plan", async () => {
   const { model } = applyShapes(varying, { IN: [4, 4] });
   const elements = new Array(16).fill(1);
-  const dataset = await read({ data: [{ IN: { content: elements, shape: [2, 8] } }, { IN: elements }] }, model);
-  assert.deepEqual(
-    dataset.streams[0]?.map(({ inputs }) => inputs.get("IN")?.shape),
-    [
-      [2, 8],
-      [4, 4],
-    ],
-  );
-  const tooFlat = JSON.stringify({ data: [{ IN: { content: elements, shape: [16] } }] });
-  const [problem] = await problemsOf([tooFlat], model);
-  assert.match(problem?.[1] ?? "", /\[16\] for input "IN" is incompatible with the model's input shape of \[-1,-1\]/);
+  const textOf = (shape: number[]): string =>
+    JSON.stringify({ data: [{ IN: { content: elements, shape } }, { IN: elements }] });
+  assert.deepEqual(await problemsOf([textOf([4, 4])], model), []);
+  for (const shape of [[2, 8], [16]]) {
+    const [[place, message] = []] = await problemsOf([textOf(shape)], model);
+    assert.equal(place, "0.json, data[0].IN");
+    const rule = `for input "IN" is incompatible with the model's input shape of [4,4]`;
+    assert.equal(message, `The supplied shape of [${shape}] ${rule}`);
+  }
 });
 
 test("objects are the steps of one stream, over several files", async () => {
@@ -247,18 +244,14 @@ test("steps of one batch must have one shape, in every batch there will be", asy
   ]);
   // Three steps in batches of two begin everywhere.
   assert.equal((await problemsOf([textOf(flat, flat, tall)], varying, 2)).length, 2);
-  // Sequences begin a batch at each of their steps, in every stream.
-  const sequences = JSON.stringify({
+  // Only the first stream is sent in batches.
+  const streams = JSON.stringify({
     data: [
       [flat, flat],
       [flat, flat, tall, tall],
     ],
   });
-  assert.deepEqual(await problemsOf([sequences], varying, 2), []);
-  assert.deepEqual(
-    (await problemsOf([sequences], varying, 2, true)).map(([place]) => place),
-    ["0.json, data[1][2].IN", "0.json, data[1][0].IN"],
-  );
+  assert.deepEqual(await problemsOf([streams], varying, 2), []);
   const flatModel = makeModel([spec("IN", "INT32", [-1, -1])], [], { maxBatchSize: 0 });
   assert.deepEqual(await problemsOf([textOf(flat, tall)], flatModel, 2), []);
 });

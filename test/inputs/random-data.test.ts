@@ -110,9 +110,9 @@ test("a batch that no request can carry is refused before it is made", () => {
   const model = { ...makeModel([spec("IN", "INT32", [1024])]), maxBatchSize: 8 };
   const dataset = generateDataset(model, { isZero: true, stringLength: 1, stringData: "" });
   // Each item has 4 KiB: 524,287 of them are less than 2 GiB.
-  checkBatches(dataset, { model, batchSize: 524_287, isSequence: false });
-  assert.throws(() => checkBatches(dataset, { model, batchSize: 524_288, isSequence: false }), {
+  checkBatches(dataset, { model, batchSize: 524_287 });
+  assert.throws(() => checkBatches(dataset, { model, batchSize: 524_288 }), {
     message: /a batch of 524,288 takes 2,147,483,648 bytes, more than the 2,147,483,647 that a request can carry/,
   });
-  checkBatches(dataset, { model: { ...model, maxBatchSize: 0 }, batchSize: 524_288, isSequence: false });
+  checkBatches(dataset, { model: { ...model, maxBatchSize: 0 }, batchSize: 524_288 });
 });

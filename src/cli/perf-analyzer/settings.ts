@@ -173,7 +173,7 @@ export class ValueReader {
 
   private number(text: string, value: number, what: string): number | undefined {
     if (Number.isNaN(value)) {
-      this.fail(`Invalid value provided: ${text}`, `Give ${what}.`, text);
+      this.fail(`Invalid value provided: ${this.text}`, `Give ${what}.`, text);
       return undefined;
     }
     if (!Number.isSafeInteger(Math.trunc(value))) {

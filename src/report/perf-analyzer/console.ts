@@ -81,9 +81,11 @@ export class PerfAnalyzerConsole implements Report {
     this.sink.out(formatSettings(prepared));
   }
 
-  onLevelStart(unit: LevelUnitName, level: number): void {
+  /** Announces a level, and its warm-up too unless it follows a schedule, like perf_analyzer. */
+  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
     if (loadModeOf(this.plan.load).perfAnalyzer?.isUnannounced === true || this.isSilent) return;
-    this.sink.out(`${LEVEL_UNITS[unit].announce(formatStreamNumber(level))}\n`);
+    const { announce, isScheduled } = LEVEL_UNITS[unit];
+    if (!(isWarmup && isScheduled)) this.sink.out(`${announce(formatStreamNumber(level))}\n`);
   }
 
   onWindow(trial: number, window: Measurement, latencyNs: number): void {

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { inferPerSec } from "../../measure/derived-values.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../../plan/units.ts";
@@ -112,7 +113,8 @@ export class SeparateLevels implements LevelSequence {
     const step = warmUpStep(of.load, count, durationMs);
     const { unit, roundSize = of.level } = host.contextOf(of);
     host.announce();
-    observer.onLevelStart?.(unit, Math.min(roundSize, step.mostRequests ?? of.level), true);
+    const level = LEVEL_UNITS[unit].isScheduled ? of.level : Math.min(roundSize, step.mostRequests ?? of.level);
+    observer.onLevelStart?.(unit, level, true);
     host.beginSending();
     host.addWarmup(await warmUp({ sender, clock, failureLimits, signal, step, count, durationMs }));
   }

@@ -108,14 +108,14 @@ function checkEnd({ levels }: LevelSearch): void {
 }
 
 function checkIds({ sequences }: Plan, search: LevelSearch): void {
-  const atOnce = LEVEL_UNITS[search.unit].isScheduled
-    ? Math.max(sequences.concurrent, search.maxConcurrency ?? 0)
-    : largestLevel(search.levels);
+  const { isScheduled } = LEVEL_UNITS[search.unit];
+  const atOnce = isScheduled ? Math.max(sequences.concurrent, search.maxConcurrency ?? 0) : largestLevel(search.levels);
   const { idCount } = sequences;
   if (idCount === null || (atOnce !== undefined && idCount >= atOnce)) return;
+  const most = isScheduled ? "number of sequences" : "concurrency";
   throw new RunError(
     "unsupported",
-    "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur.",
+    `sequence id range specified is smaller than the maximum possible ${most}, sequence id collision may occur.`,
     atOnce === undefined ? { say: "end-or-no-ids" } : { say: "more-ids", atOnce },
   );
 }

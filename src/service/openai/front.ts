@@ -15,7 +15,7 @@ import { PayloadConversation } from "./conversation.ts";
 import { splitEvents } from "./events.ts";
 import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
 import { readResponse } from "./response-text.ts";
-import { type OpenAiTargetPlan, withoutLeadingSlashes } from "./target.ts";
+import { type OpenAiTargetPlan, requestPathOf } from "./target.ts";
 
 /** Creates a target's service, which sends no queries because the payloads define what the server accepts. */
 export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
@@ -29,7 +29,7 @@ function describeService(target: OpenAiTargetPlan): Service {
   const { model, endpoint, isStreaming } = target;
   return {
     model: modelNamed(model),
-    codec: createPayloadCodec(withoutLeadingSlashes(endpoint), isStreaming),
+    codec: createPayloadCodec(requestPathOf(endpoint), isStreaming),
     wire: "http",
     ...SEPARATE_REQUESTS,
     readsFirst: isStreaming,

@@ -3,7 +3,7 @@ import type { ServiceApi } from "../probe.ts";
 import { checkResponseRules } from "../response-reader.ts";
 import { OF_SERVERS, registerServerSecrets, withApiKey } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
-import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
+import { type OpenAiTargetPlan, openAiTargetSchema, requestPathOf } from "./target.ts";
 
 /** Servers of generative models with JSON payloads over HTTP and whole or streamed responses, like OpenAI's API. */
 
@@ -42,7 +42,7 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     registerServerSecrets(target);
     registerUrl(target.endpoint);
   },
-  path: ({ endpoint }) => withoutLeadingSlashes(endpoint),
+  path: ({ endpoint }) => requestPathOf(endpoint),
   server: "an OpenAI-compatible server",
   api: openAiApi,
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),

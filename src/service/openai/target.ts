@@ -6,9 +6,12 @@ import { serverEntries } from "../target-schemas.ts";
 /** A server of generative models with JSON payloads, such as OpenAI's API. */
 export type OpenAiTargetPlan = PlanOf<typeof openAiTargetSchema>;
 
-/** Returns a path without leading slashes, as `ServiceKind.path` requires. */
-export function withoutLeadingSlashes(path: string): string {
-  return path.replace(/^\/+/, "");
+/**
+ * Returns an endpoint as the path of its requests, without leading slashes, as `ServiceKind.path` requires. Leading segments `.` are left
+ * out, like curl does: GenAI-Perf's endpoint `.` is the server's root.
+ */
+export function requestPathOf(endpoint: string): string {
+  return endpoint.replace(/^\/*(?:\.(?:\/+|$))*/, "");
 }
 
 /** Matches a path for payloads, without a leading slash. */

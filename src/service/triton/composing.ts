@@ -3,7 +3,7 @@ import { ResponseObject } from "../response.ts";
 import type { ComposingModel } from "../server-counters.ts";
 import type { Ask } from "../service.ts";
 import type { ModelName, TritonApi } from "./api.ts";
-import { hasTextSequenceIds, type TritonModel } from "./model.ts";
+import { hasSequences, hasTextSequenceIds, type TritonModel } from "./model.ts";
 
 /** The models that a model calls: an ensemble's steps, recursively, and the models that the user lists for a BLS model. */
 export interface Composition {
@@ -48,9 +48,9 @@ export async function findComposing(
  */
 export function composeModel(
   model: TritonModel,
-  { hasSequences, hasTextSequenceIds: isText }: Composition,
+  { hasSequences: isComposed, hasTextSequenceIds: isText }: Composition,
 ): TritonModel {
-  const isSequence = hasSequences || model.scheduler === "sequence" || model.scheduler === "ensemble-sequence";
+  const isSequence = isComposed || hasSequences(model);
   const ids = isText ? { hasTextSequenceIds: true } : {};
   return { ...model, ...ids, scheduler: isSequence ? "ensemble-sequence" : "ensemble" };
 }

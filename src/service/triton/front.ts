@@ -21,7 +21,7 @@ import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
 import { type Composition, composeModel, findComposing } from "./composing.ts";
 import { httpApi, httpQuery } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
-import { readModel, type TritonModel } from "./model.ts";
+import { hasSequences, readModel, type TritonModel } from "./model.ts";
 import { type TritonTargetPlan, wireOf } from "./target.ts";
 
 /** Opens Triton over the network. The gRPC front end is loaded on demand, because creating its message tables takes time. */
@@ -63,7 +63,7 @@ async function setUp(
     codec: createCodec(model, bare?.needsJson === true),
     wire: wireOf(target),
     batchSize: target.batchSize,
-    isSequence: model.scheduler === "sequence" || model.scheduler === "ensemble-sequence",
+    isSequence: hasSequences(model),
     isDecoupled: model.isDecoupled,
     isResponseCacheEnabled: model.isResponseCacheEnabled || composing.isResponseCacheEnabled,
     isOwnResponseCacheEnabled: model.isResponseCacheEnabled,
@@ -158,6 +158,14 @@ function refuseUnsupported(
   if (model.maxBatchSize === 0 && batchSize > 1) {
     const message = "can not specify batch size > 1 as the model does not support batching";
     throw new RunError("unsupported", message, `Model '${model.name}' has no batch dimension: use a batch size of 1.`);
+  }
+  if (hasSequences(model) && batchSize > 1) {
+    const message = "can not specify batch size > 1 when using a sequence model";
+    throw new RunError(
+      "unsupported",
+      message,
+      `Triton takes the requests of model '${model.name}' one by one: use a batch size of 1.`,
+    );
   }
 }
 

@@ -91,6 +91,11 @@ function findNamed(entries: readonly ResponseObject[], name: string): ResponseOb
   return undefined;
 }
 
+/** Whether the model's requests belong to sequences. */
+export function hasSequences({ scheduler }: Pick<TritonModel, "scheduler">): boolean {
+  return scheduler === "sequence" || scheduler === "ensemble-sequence";
+}
+
 function schedulerOf(config: ResponseObject): SchedulerKind {
   if (config.object("ensemble_scheduling").objects("step").length > 0) {
     return config.has("sequence_batching") ? "ensemble-sequence" : "ensemble";

@@ -13,7 +13,7 @@ describe("--dry-run", () => {
     const exporter = await startMetricsStub();
     try {
       const load = ["--concurrency", "3", "--request-count", "12", "--warmup-request-count", "2"];
-      const secret = ["--header", "Authorization:Bearer s3cret", "-H", "X-Team:red"];
+      const secret = ["--header", "Authorization:Bearer s3cret", "-H", "X-Team:blue", "-H", "X-Team:red"];
       const metrics = ["--server-metrics-url", `http://${exporter.url}`];
       const { code, out, err, requestCount, files } = await runChat(() => [
         ...load,

@@ -362,6 +362,17 @@ describe("endpoint types of Rampart's own", () => {
     );
   });
 
+  test("huggingface_generate is sent to the server's root", LIMIT, async () => {
+    const { code, err, received, report } = await run(
+      () => '[{"generated_text":"the the"}]',
+      ["--endpoint-type", "huggingface_generate", "--extra-inputs", "x", "--extra-inputs", '{"y":{"z":null}}'],
+    );
+    assert.equal(code, 0, err);
+    assert.equal(received[0]?.path, "/");
+    const { input } = report["input_config"] as unknown as { input: { extra: unknown } };
+    assert.deepEqual(input.extra, { x: "", y: { z: "" } });
+  });
+
   test("generate_stream: Triton's, streamed without being asked", LIMIT, async () => {
     const events = stream([{ text_output: "the" }, { text_output: " the" }], false);
     const { code, err, out, received, report } = await run(() => events, ["--endpoint-type", "generate_stream"]);

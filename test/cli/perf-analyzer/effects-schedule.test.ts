@@ -196,6 +196,16 @@ test("--warmup-request-count sends requests first that are not measured", LIMIT,
   });
 });
 
+test("a warm-up at a rate has the rate of the measurement, and no line of its own", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const flags = ["--request-rate-range", "20", "--request-count", "20", "--warmup-request-count", "4"];
+    const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
+    assert.equal(code, 0);
+    assert.equal(server.infers.length, 24);
+    assert.deepEqual(out.match(/^Request Rate: .*second$/gm), ["Request Rate: 20 inference requests per second"]);
+  });
+});
+
 test("-s decides whether windows agree", LIMIT, async () => {
   let delayMs = 1;
   // Every response takes longer than the one before, so latency never agrees exactly.

@@ -63,8 +63,18 @@ test("--sequence-id-range gives correlation ids, and fewer of them than sequence
     const args = ["-m", "seq", "-u", server.url, "--concurrency-range", "4", "--sequence-id-range", "1:4"];
     const { code, err } = await runCommand(args);
     assert.equal(code, 99);
-    assert.match(err, /^error: sequence id range specified is smaller than the maximum possible concurrency/);
+    assert.match(err, /^error: sequence id range .* possible concurrency,/);
     assert.match(err, /4 sequences are in flight at once/);
+    assert.equal(server.infers.length, 0);
+  });
+});
+
+test("-b above 1 is refused for a model of sequences", LIMIT, async () => {
+  await withServer(SEQUENCE_MODEL, async (server) => {
+    const { code, out, err } = await runCommand(["-m", "seq", "-u", server.url, "-b", "2"]);
+    assert.equal(code, 99);
+    assert.match(err, /^error: can not specify batch size > 1 when using a sequence model$/m);
+    assert.equal(out, "");
     assert.equal(server.infers.length, 0);
   });
 });

@@ -198,7 +198,8 @@ test("-u sets the server, optionally with a scheme and a path", LIMIT, async () 
 });
 
 test("-H adds headers to every request, and metadata with gRPC", LIMIT, async () => {
-  const headers = ["-H", "X-One: 1", "-H", "Authorization:Bearer a:b"];
+  // The last of two with the same name is sent, like in perf_analyzer.
+  const headers = ["-H", "X-One: 0", "-H", "X-One: 1", "-H", "Authorization:Bearer a:b"];
   await withServer({}, async (server) => {
     assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--request-count", "1", ...headers])).code, 0);
     for (const request of server.requests) {

@@ -553,6 +553,7 @@ export const INPUT: Section = {
       says: "`--output-tensor-format json`",
       run: `${S} --output-tensor-format json --request-count 1`,
       shownBy: "cli/perf-analyzer/effects-wire.test.ts: --output-tensor-format json asks for outputs as JSON",
+      differs: "the original asks for outputs in the format of the inputs, whatever it says; Rampart honours it",
     },
     {
       says: "`--output-tensor-format binary` is the default",

@@ -7,7 +7,7 @@ import { createTargetFeed } from "../../../src/run/mix/create-feed.ts";
 import type { RequestFeed } from "../../../src/run/send/feed.ts";
 import { sessionsOf } from "../../../src/run/send/session-feed.ts";
 import type { Service } from "../../../src/service/service.ts";
-import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makePlan, type PlanChange, rateLoad } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 
 const conversations: NonNullable<Service["conversations"]> = () =>
@@ -71,7 +71,13 @@ const REFUSED: readonly (readonly [name: string, change: PlanChange, service: Pa
     sequence,
     /^The 'end' concurrency can not be 0/,
   ],
-  ["fewer ids than sequences in flight", idRange(2, 3), sequence, /^sequence id range specified is smaller/],
+  ["fewer ids than sequences in flight", idRange(2, 3), sequence, /^sequence id range .* possible concurrency,/],
+  [
+    "fewer ids than sequences of a schedule",
+    { ...idRange(2, 3), load: rateLoad([10]) },
+    sequence,
+    /^sequence id range .* possible number of sequences,/,
+  ],
   [
     "a fixed schedule of sequences",
     { load: { kind: "fixed-schedule" } },

@@ -1,5 +1,7 @@
+import { isObject } from "../../../plan/objects.ts";
 import { HIDDEN_VALUE, isSecretName } from "../../../plan/secrets.ts";
 import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-format.ts";
+import { JsonNumber } from "../../../service/json-text.ts";
 import { endpointPath } from "../endpoints.ts";
 import { loadOf, type Stimulus } from "../loads.ts";
 import type { Asked } from "../options/asked.ts";
@@ -78,14 +80,19 @@ function exportField({ key, kind, isFloat }: KeyedOption, { values, given }: Ask
     default:
       break;
   }
-  if (value === null) return "";
   if (Array.isArray(value)) return value.map((item) => (typeof item === "number" ? number(item) : item));
-  return typeof value === "number" ? number(value) : value;
+  return typeof value === "number" ? number(value) : blankNulls(value);
 
   /** A ratio given as an integer in a file stays an integer. */
   function floatUnlessFile(item: number): unknown {
     return from?.source === "file" && !from.isFloat ? item : toFloat(item);
   }
+}
+
+/** GenAI-Perf writes what is null as an empty text, also within extra inputs. */
+function blankNulls(value: unknown): unknown {
+  if (value === null) return "";
+  return isObject(value) && !(value instanceof JsonNumber) ? mapValues(value, blankNulls) : value;
 }
 
 function toFloat(value: number): PythonFloat {
@@ -111,7 +118,7 @@ function hideSecret(header: string): string {
   return isSecretName(name) ? `${name}:${HIDDEN_VALUE}` : header;
 }
 
-function mapValues(record: Readonly<Record<string, number>>, map: (value: number) => unknown): Record<string, unknown> {
+function mapValues<T>(record: Readonly<Record<string, T>>, map: (value: T) => unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
 

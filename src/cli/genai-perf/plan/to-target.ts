@@ -21,13 +21,15 @@ export function headersOf(asked: Asked, env: Readonly<Record<string, string | un
   const problems: Problem[] = [];
   const { keyHeader, headers: required = [] } = asked.type;
   const hasHeader = (name: string): boolean => headers.some(([other]) => other.toLowerCase() === name.toLowerCase());
-  const headers = asked.get("input.header").flatMap((text): [string, string][] => {
+  const given = asked.get("input.header").flatMap((text): [string, string][] => {
     const colon = text.indexOf(":");
     if (colon > 0) return [[text.slice(0, colon).trim(), text.slice(colon + 1).trim()]];
     problems.push(problem("invalid-value", "--header", "is not a header", "Write Name:Value.", text));
     return [];
   });
-  registerHeaders(headers);
+  registerHeaders(given);
+  // Of headers with the same name the last one is sent, like in perf_analyzer.
+  const headers = [...new Map(given)];
   const keyName = asked.values.get(sharedKeyOf("api-key-env"));
   if (keyName !== "") {
     const read = readApiKey(String(keyName), env);

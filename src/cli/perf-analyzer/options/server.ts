@@ -116,7 +116,8 @@ function readHeader(reader: ValueReader, before: Headers): Headers | undefined {
   if (colon <= 0) problem = "There must be a colon after the header's name.";
   else if (!HEADER_NAME.test(name)) problem = "The part before the colon is not a header's name.";
   else if (LINE_BREAK.test(header)) problem = "A header cannot contain a line break.";
-  if (problem === "") return [...before, [name, header.slice(colon + 1).trim()]];
+  // Of headers with the same name the last one is sent, like in perf_analyzer.
+  if (problem === "") return [...new Map([...before, [name, header.slice(colon + 1).trim()]])];
   reader.fail(problem, "Write for example -H 'Authorization: Bearer abc'.");
   return undefined;
 }
