@@ -37,9 +37,7 @@ export interface CheckpointParts<Result> {
   readonly place: readonly string[];
   /** Folder of the checkpoint. Undefined: results are named, but not stored. */
   readonly folder: string | undefined;
-  /** Schema of a stored result. */
   readonly schema: v.GenericSchema<unknown, Result>;
-  /** Formats a JSON document as text. */
   format(document: object): string;
   /** Receives a message for each result that is reused. */
   note(text: string): void;
@@ -47,7 +45,6 @@ export interface CheckpointParts<Result> {
 
 const ENTRIES = v.array(v.looseObject({ name: v.string() }));
 
-/** Returns the schema of Rampart's part of an entry. */
 function ownPart<Result>(result: v.GenericSchema<unknown, Result>) {
   return v.object({
     fingerprint: v.string(),

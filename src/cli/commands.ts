@@ -23,11 +23,9 @@ export interface Command {
   readonly outputExit?: number;
   /** True if the command itself decides when its start-up ends. Default: the start-up ends when the command is known. */
   readonly endsStartUp?: true;
-  /** Loads the command's module. */
   load(): LoadedCommand | Promise<LoadedCommand>;
 }
 
-/** Column of the summaries in the list of commands. */
 const SUMMARY_COLUMN = 17;
 const TOPIC_COLUMN = 24;
 

@@ -18,7 +18,6 @@ export interface Flag {
   readonly short?: string;
   /** Placeholder of the value in help; absent for a switch. */
   readonly value?: string;
-  /** The allowed values. */
   readonly choices?: readonly string[];
   /** The value that {@link FlagValues.value} returns when the flag is not given. Absent: there is no such value. */
   readonly default?: string;
@@ -35,7 +34,6 @@ export interface Flag {
   readonly isCommon?: true;
 }
 
-/** One use of a flag. */
 interface Use {
   /** The name as the user wrote it, with its dashes: `-c` or `--users`. */
   readonly typed: string;
@@ -80,7 +78,6 @@ export class FlagValues {
     return (this.uses.get(name) ?? []).flatMap(({ value }) => value ?? []);
   }
 
-  /** Returns the number of times that a flag was given. */
   count(name: string): number {
     return this.uses.get(name)?.length ?? 0;
   }
@@ -97,12 +94,10 @@ export class FlagValues {
     });
   }
 
-  /** Whether the command has such a flag. */
   knows(name: string): boolean {
     return this.flags.some((flag) => flag.name === name);
   }
 
-  /** Whether a flag of the command takes a value. */
   takesValue(name: string): boolean {
     return this.flags.some((flag) => flag.name === name && flag.value !== undefined);
   }
@@ -274,7 +269,6 @@ function withTwoDashes(args: readonly string[], flags: readonly Flag[]): string[
   });
 }
 
-/** Meaning of an unknown name. */
 interface Meaning {
   readonly takesValue: boolean;
   readonly hint: string;

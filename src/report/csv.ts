@@ -12,7 +12,6 @@ export function formatCsv({ sections }: ReportModel): string {
   return sections.flatMap(({ id, tables }) => tables.map((table) => formatTable(id, table))).join("\r\n");
 }
 
-/** A column of the file. */
 interface CsvColumn {
   readonly title: string;
   readonly textOf: (cell: Cell) => string;

@@ -41,7 +41,6 @@ const MOST_NAMES = 5;
 const COPY_BYTES = 256 * 1024;
 const RETRY_MS = 5;
 
-/** Options for writing a file. */
 interface OutputOptions {
   /** Whether secrets are masked. False for files that a run reads again and sends. Default: true */
   readonly isMasked?: boolean;
@@ -84,7 +83,6 @@ export class OutputFile {
     });
   }
 
-  /** Returns the number of bytes of a text in the file. */
   sizeOf(text: string): number {
     return this.toBytes(text).length;
   }

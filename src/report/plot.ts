@@ -2,7 +2,6 @@ import type { Interval } from "../measure/intervals/certainty.ts";
 
 /** Plots as plain data, independent of the way they are drawn. */
 
-/** File formats of plots. */
 const PLOT_FORMATS = ["html", "svg"] as const;
 
 export type PlotFormat = (typeof PLOT_FORMATS)[number];

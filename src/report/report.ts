@@ -104,7 +104,6 @@ export interface GuardedReport extends Report {
   finish(result: RunResult): Promise<void>;
   /** A report for a single run, such as the live view, finishes with the last run. */
   finishRuns(repeated: RepeatedResult): Promise<void>;
-  /** The write error, if any. */
   readonly error: RunError | undefined;
 }
 

@@ -21,7 +21,6 @@ export interface GaugePollerOptions {
   /** Fetches the metrics as text; rejects with the reason for a failure. Not called again until it has settled. */
   fetch(): Promise<string>;
   warn(warning: GaugeWarning): void;
-  /** Receives each reading. */
   onReading?(reading: GaugeReading): void;
   /** Default: this thread's clock. */
   readonly clock?: Clock;

@@ -46,7 +46,6 @@ export class LoadMonitor {
     this.isLagFree = isLagFree;
   }
 
-  /** Starts or restarts monitoring. */
   start(): void {
     const { clock } = this;
     if (this.cancelTicks === undefined && !this.isLagFree) {

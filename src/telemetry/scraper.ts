@@ -55,7 +55,6 @@ export class Scraper {
     return this.tally.result(this.options.url, this.failedCount, this.failure);
   }
 
-  /** Stops scraping. */
   stop(): void {
     this.isRunning = false;
     clearTimeout(this.timer);

@@ -103,7 +103,6 @@ function sayBeside(text: string, flags: FlagValues, io: CommandIo): void {
   if (!flags.has("quiet")) io.err(`${escapeControls(maskText(text))}\n`);
 }
 
-/** Parts of a run's request. */
 interface UrlRequest {
   readonly kind: UrlKind;
   readonly settings: UrlSettings;
@@ -111,7 +110,6 @@ interface UrlRequest {
   readonly find: Find;
 }
 
-/** One run of the command. */
 class UrlRun {
   private readonly request: UrlRequest;
   private readonly io: CommandIo;

@@ -50,7 +50,6 @@ class Finder {
     this.io = io;
   }
 
-  /** Finds the server, its model and its tokenizer. */
   async find(): Promise<Found> {
     const { kind, settings } = this;
     const { text, ...place } = await this.findServer();

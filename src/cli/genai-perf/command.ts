@@ -31,7 +31,6 @@ import { formatUsageError } from "./usage.ts";
 
 /** `rampart genai-perf …`, and the executable linked as `genai-perf`. */
 
-/** Kinds of values that are files. */
 const FILES: readonly GenaiFlag["kind"][] = ["path", "file"];
 
 /** Returns the arguments of genai-perf mode. */

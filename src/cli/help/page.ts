@@ -34,7 +34,6 @@ type HelpRow = readonly [name: string, meaning: string];
 /** Width of help, and maximum number of lines without `--help-all`. */
 export const HELP_COLUMNS = 80;
 const SCREEN_LINES = 40;
-/** Column of the meanings. */
 const MEANING_COLUMN = 26;
 
 /** Note in help about the values of options. */

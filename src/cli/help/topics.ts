@@ -6,7 +6,6 @@ import { temporaryFolder } from "../../runtime/temporary-file.ts";
 import { readGuide } from "./guides.ts";
 import { formatMarkdown } from "./markdown.ts";
 
-/** Maximum width of guides. */
 const MAX_COLUMNS = 110;
 
 /** Kinds of guides, in the order of help. */

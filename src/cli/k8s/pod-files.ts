@@ -129,7 +129,6 @@ export function readKeyedFiles(files: readonly PodFile[]): KeyedFiles {
   return { texts: Object.fromEntries(texts), others: Object.fromEntries(others), items };
 }
 
-/** Maximum number of characters in a key. */
 const MOST_KEY = 253;
 
 function readBytes(path: string): Buffer {

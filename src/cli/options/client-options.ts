@@ -26,7 +26,6 @@ const ENDS_ABOVE = {
   help: "The run ends when a larger share of requests fails: 1%.",
 } as const;
 
-/** Files for a client of the bus. */
 const BUS_FILES = [
   ["bus-creds", "credsFile", "File with the credentials of a user of the bus."],
   ["bus-nkey", "nkeyFile", "File with the seed of an NKey of the bus."],

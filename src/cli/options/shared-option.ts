@@ -46,7 +46,6 @@ export interface SharedOption {
   /** Value of a switch in the plan. Default: true. */
   readonly puts?: number | boolean;
   readonly choices?: readonly string[];
-  /** Bounds of a number. */
   readonly min?: number;
   readonly max?: number;
   readonly unit?: string;

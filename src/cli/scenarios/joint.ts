@@ -29,7 +29,6 @@ import { NAME, nameOfFile, outputOptions } from "./several.ts";
 export interface SeveralRequest {
   readonly files: readonly string[];
   readonly flags: FlagValues;
-  /** Problems of the command line. */
   readonly problems: Problem[];
   /** The command as it was called. */
   readonly command: string;

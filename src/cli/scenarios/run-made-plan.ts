@@ -11,7 +11,6 @@ import type { FlagValues } from "../flags.ts";
 import { silent } from "../guarded-io.ts";
 import { findReadOutputs, routeTextAroundReports } from "../output-files.ts";
 
-/** Options of the run of a plan. */
 interface MadeRun {
   readonly flags: FlagValues;
   /** Observer of one of several runs. */

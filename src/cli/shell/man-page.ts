@@ -1,7 +1,6 @@
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandUsage, ShownCommand, ShownOption } from "../command-usage.ts";
 
-/** Meanings of the exit codes of Rampart's own commands. */
 const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   passed: "Done; every assertion holds.",
   internal: "A defect of Rampart.",

@@ -19,7 +19,6 @@ export interface GenaiOutputs {
   readonly inputConfig: PythonJson;
   /** Formats of the plots; empty if there are none. */
   readonly plotFormats: readonly PlotFormat[];
-  /** Whether to print all tables. */
   readonly isVerbose: boolean;
 }
 

@@ -190,7 +190,6 @@ function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict, runs: reado
   });
 }
 
-/** Returns the measured levels of a phase of a run. */
 function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
   return levels.filter(({ phase, window }) => phase?.index === index && window.durationNs > 0);
 }

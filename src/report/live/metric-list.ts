@@ -21,13 +21,11 @@ interface MetricHead {
   readonly unit: string;
 }
 
-/** A metric with numbers. */
 interface NumberMetric extends MetricHead {
   readonly kind: "counter" | "gauge";
   readonly points: readonly { readonly labels: Labels; readonly value: number }[];
 }
 
-/** A metric with histograms of durations. */
 interface HistogramMetric extends MetricHead {
   readonly kind: "histogram";
   readonly points: readonly { readonly labels: Labels; readonly histogram: ExponentialHistogram }[];

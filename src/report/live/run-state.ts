@@ -304,7 +304,6 @@ class LevelSlot implements LevelTally {
   }
 }
 
-/** The windows of one level. */
 class SeenWindows {
   private readonly judge: StabilityJudge | undefined;
   private readonly atMost: number | undefined;

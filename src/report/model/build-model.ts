@@ -131,7 +131,6 @@ function buildSections(view: ReportView): Section[] {
 
 const MOST_IN_SUMMARY = 3;
 
-/** A subject with its charts. */
 interface ChartSection {
   /** Id of the section with the charts. If there is none, a section with this title is added. */
   readonly id: string;

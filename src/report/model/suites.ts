@@ -88,7 +88,6 @@ function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Cas
   };
 }
 
-/** Returns the case of a search's result, if the run has one. */
 function searchCases(plan: Plan, { findMax }: RunJson): Case[] {
   if (findMax === undefined) return [];
   const { highest, isResolved } = findMax;

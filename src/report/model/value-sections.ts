@@ -188,7 +188,6 @@ export function extractedSection(view: ReportView): Section | undefined {
   };
 }
 
-/** A derived metric at a level, or at a part of it. */
 interface DerivedRow extends NamedRow {
   readonly part: string;
   readonly metric: string;

@@ -89,7 +89,6 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
 /** Codes of findings that affect only throughput. */
 const OF_THROUGHPUT: ReadonlySet<string> = new Set(["gap", "cold-start", "short-level"]);
 
-/** Reports whether the plan asserts or limits a metric of these quantities. */
 function isAsserted({ assertions, limits = [] }: Plan, quantities: readonly Quantity[]): boolean {
   return [...assertions, ...limits].some(({ metric }) => quantities.includes(metricOf(metric).quantity));
 }

@@ -136,7 +136,6 @@ function tokenCsvCells(window: Measurement): string[] {
   ];
 }
 
-/** Mean server times of a model for the CSV. */
 interface MeanServerTimes {
   /** Sum of queue, compute, and cache. */
   readonly accountedNs: number;

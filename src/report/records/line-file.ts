@@ -6,7 +6,6 @@ const FLUSH_CHARACTERS = 64 * 1024;
 /** The end of a cut file may need a block, which the file system frees together with the lines in it. */
 const BLOCK_BYTES = 4096;
 
-/** Errors and end of a file of lines. */
 interface LineFileOptions {
   /** Creates the error that is thrown when the file contains no lines. */
   toError(error: unknown): RunError;
@@ -36,7 +35,6 @@ export class LineFile {
   private bufferedCharacters = 0;
   private keptBytes = 0;
   private keptCount = 0;
-  /** Number of lines in the file. */
   private lineCount = 0;
   /** The last lines in the file. */
   private last: Part | undefined;
@@ -90,7 +88,6 @@ export class LineFile {
     this.guard((file) => file.commit());
   }
 
-  /** Deletes the partial file. */
   discard(): void {
     this.file?.discard();
   }

@@ -41,7 +41,6 @@ const runSetSchema = v.object({
   notCompared: described(v.array(v.string()), "Parts of the files that are not compared."),
 });
 
-/** Schema of a metric on one side, in its unit. */
 const sideSchema = v.object({
   mean: described(v.number(), "Over the runs."),
   low: described(end, "The lower end of the 95 % interval; null: not known."),

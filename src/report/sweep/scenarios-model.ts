@@ -46,7 +46,6 @@ function reasonsOf(scenarios: readonly ScenarioJson[]): ReasonJson[] {
   return worstFirst(all);
 }
 
-/** A scenario with the model of its report. */
 interface Row extends ScenarioJson {
   /** Unique among the scenarios. */
   readonly label: string;

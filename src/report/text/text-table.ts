@@ -22,7 +22,6 @@ interface TextTable {
 
 interface TableStyle {
   readonly maxColumns: number;
-  /** Returns the text of a cell. */
   readonly format: (cell: Cell, column: Column, unit: TimeUnit | undefined) => string;
   /** Returns the text below that of a cell. Default: none */
   readonly formatBelow?: TableStyle["format"];
@@ -111,7 +110,6 @@ function widthOf(columns: readonly TextColumn[], gap: number): number {
   return columns.reduce((sum, { width }) => sum + width + gap, -gap);
 }
 
-/** Returns a column with its texts wrapped to a width. */
 function narrow(one: TextColumn, textWidth: number): TextColumn {
   const { quantity, title, key } = one.column;
   if (quantity !== "text") return one;

@@ -83,7 +83,6 @@ function noResponses(path: string): Problem {
   return problem("missing", path, "holds no request that was answered", hint);
 }
 
-/** Returns the joint load of all hosts. */
 function loadOf(hosts: readonly HostRun[]): Pick<MergedLoad, "unit" | "level"> {
   const loads = hosts.flatMap(({ source }) => source.experiments[0] ?? []);
   const isRate = loads[0]?.mode === LEVEL_UNITS["request-rate"].exported;

@@ -60,12 +60,10 @@ export class Asked {
     return new Asked({ ...this, planValues });
   }
 
-  /** Returns the value of an option. */
   get<Name extends keyof Values>(name: Name): Values[Name] {
     return this.values.get(name) as Values[Name];
   }
 
-  /** The endpoint type. */
   get type(): EndpointType {
     return ENDPOINT_TYPES[this.get("endpoint.type")];
   }
@@ -75,7 +73,6 @@ export class Asked {
     return { type: this.get("endpoint.type"), backend: this.get("endpoint.backend") };
   }
 
-  /** The load. */
   get load(): GenaiLoad {
     return loadOf(this.get("perf_analyzer.stimulus").kind);
   }

@@ -53,7 +53,6 @@ export interface Entry
   /** Bounds of a number, or of each number in a list. */
   readonly min?: number;
   readonly max?: number;
-  /** Whether the flag is required. */
   readonly isRequired?: boolean;
   /** Flags of a subcommand with the same word here exclude each other. */
   readonly excludes?: "load" | "measurement";

@@ -77,7 +77,6 @@ export function toProfilePlan(asked: Asked, folder: string, headers: Headers): P
   return withPlanValues(asked.land(plan), asked.planValues) as ProfilePlan;
 }
 
-/** GenAI-Perf's scrape interval. */
 const SCRAPE_INTERVAL_MS = 330;
 
 function asksMetrics(asked: Asked): boolean {

@@ -12,7 +12,6 @@ const DEFAULT_OUTPUT_TOKENS = 256;
 /** Extra inputs that are not tensors, but control how a request is built. False is the same as omitting the input. */
 const SWITCHES = { endId: "set_end_id", chat: "apply_chat_template" } as const;
 
-/** Returns the ids of a prompt. */
 type Encode = (prompt: string) => readonly number[];
 
 /**

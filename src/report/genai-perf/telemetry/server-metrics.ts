@@ -12,7 +12,6 @@ import { formatRichTable, wrapWords } from "../rich-table.ts";
 /** Values by statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are omitted. */
 type ServerStatistics = ReadonlyMap<string, number>;
 
-/** One series and its statistics. */
 interface ServerMetric {
   readonly endpoint: ScrapedEndpoint;
   readonly family: ScrapedFamily;

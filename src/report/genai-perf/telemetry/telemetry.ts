@@ -10,7 +10,6 @@ import { isNoise, toServerSeries } from "./server-metrics.ts";
 /** GPU metrics as GenAI-Perf reports them. */
 
 interface PageMetric {
-  /** GenAI-Perf's name. */
   readonly name: string;
   readonly field: string;
   readonly unit: string;

@@ -35,7 +35,6 @@ const MOST_LINES = 10;
 const LOAD = "load";
 const FRAME = { group: "", notes: [] } as const;
 
-/** A level of a point. */
 interface SweptLevel {
   readonly values: ReadonlyMap<string, string>;
   readonly point: LoadPoint;
@@ -126,7 +125,6 @@ function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], uni
   return kneePlot(series, unit, yLabel, [...numbers, ...notes]);
 }
 
-/** A metric that is drawn over a parameter. */
 interface DrawnMetric {
   readonly name: string;
   /** Lines of the metric, if each is drawn once. */
@@ -184,7 +182,6 @@ function drawOver(
   });
 }
 
-/** The drawn part of a line. */
 interface DrawnSeries extends Pick<XySeries, "name" | "meaning" | "shade"> {
   readonly levels: readonly SweptLevel[];
   readonly pick: PickEstimate;

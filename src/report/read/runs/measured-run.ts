@@ -42,7 +42,6 @@ export interface MeasuredRun {
   readonly format: string;
   /** Time at which the run began, as written in the file. Absent: unknown. */
   readonly startedAt?: string;
-  /** Whether the run ended early. */
   readonly isPartial: boolean;
   /** Settings of the measurement: a path of the plan, such as `target.model`, and its value. */
   readonly facts: ReadonlyMap<string, string>;
