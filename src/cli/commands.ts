@@ -34,10 +34,7 @@ const loadShell = () => import("./shell/command.ts");
 
 const loadRun = async (): Promise<LoadedCommand> => (await import("./run.ts")).COMMAND;
 
-/**
- * Reports whether the first argument is a scenario, or a folder of scenarios: a name with a scenario's extension, a name with a slash, or
- * an existing folder.
- */
+/** Reports whether an argument is a scenario or a folder of them: a scenario's extension, a slash, or an existing folder. */
 function isScenario(name: string): boolean {
   if (isAddress(name)) return false;
   return (

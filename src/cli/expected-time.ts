@@ -55,10 +55,7 @@ export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<Comman
   io.err(`  expected to take ${describeSpan(time)} (${parts})${forms === "" ? "" : "; shorter:"}\n${forms}`);
 }
 
-/**
- * Returns the time that the runs of several plans take together; undefined if it is not known for each of them. @param areAtOnce as in
- * {@link joinTimes}
- */
+/** Returns the time that several plans take; undefined if one is not known. @param areAtOnce as in {@link joinTimes} */
 export function timeOfPlans(plans: readonly (Plan | undefined)[], areAtOnce = false): TimeSpan | undefined {
   const times = plans.map((plan) => plan && estimateAllRuns(plan));
   return joinTimes(times, areAtOnce);

@@ -6,10 +6,7 @@ import { formatProblem, type Problem, problem, type UserError } from "../plan/pr
 import type { TextSink } from "../report/report.ts";
 import { optionElsewhere } from "./options/shared-options.ts";
 
-/**
- * Flags of Rampart's own commands: typed tables, parsed by Node's rules. All problems are reported at once. Compatible modes have their
- * own parsers.
- */
+/** Flags of Rampart's own commands, parsed by Node's rules. All problems are reported at once. */
 
 /** One flag. */
 export interface Flag {
@@ -46,10 +43,7 @@ type Uses = ReadonlyMap<string, readonly Use[]>;
 /** The given flags of a command. */
 export class FlagValues {
   readonly positionals: readonly string[];
-  /**
-   * Problems with unknown flags, and with missing, unexpected or contradicting values. A flag with a wrong value has no
-   * value here.
-   */
+  /** Problems with unknown flags, and with missing, unexpected or contradicting values. A flag with a wrong value has no value here. */
   readonly problems: readonly Problem[];
   private readonly uses: Uses;
   private readonly flags: readonly Flag[];
@@ -274,10 +268,7 @@ interface Meaning {
   readonly hint: string;
 }
 
-/**
- * Finds the meaning of an unknown name: a flag of another tool or of another command, or a typo. @param typed name with one dash, if it was
- * written so
- */
+/** Finds the meaning of an unknown name: a flag of another tool or command, or a typo. @param typed name with one dash */
 function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Meaning | undefined {
   const meaningOf = (name: string): Meaning | undefined => {
     const flag = flags.find((one) => namesOf(one).includes(name));
@@ -301,10 +292,7 @@ function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Me
   );
 }
 
-/**
- * Returns the end of a flag's help: ` May be repeated. Default: 10s.`; empty for a flag that is given at most once and has no
- * default.
- */
+/** Returns the end of a flag's help: ` May be repeated. Default: 10s.`; empty for a flag that is given at most once and has no default. */
 export function endNotes(flag: Flag): string {
   return `${flag.isRepeatable === true ? " May be repeated." : ""}${defaultNote(flag)}`;
 }

@@ -56,10 +56,7 @@ function findUnnamed(args: readonly string[], input: string): string[] {
   return args.flatMap((_, index) => defaultName(args, index, input) ?? []);
 }
 
-/**
- * Returns the default name of a file whose flag is the last argument or is followed by another flag. Undefined for all other
- * arguments.
- */
+/** Returns the default name of a file whose flag is the last argument or is followed by another flag. Undefined for all other arguments. */
 function defaultName(args: readonly string[], index: number, input: string): string | undefined {
   const ending = OPTIONS.find(({ name }) => args[index] === `--${name}`)?.ending;
   const next = args[index + 1];

@@ -38,10 +38,7 @@ export interface TextSink {
   readonly isQuiet?: boolean | undefined;
   /** Number of columns of the terminal of `out`; undefined if it is not a terminal. */
   readonly outColumns?: number | undefined;
-  /**
-   * Number of columns of the terminal of `err`, whose text can be redrawn; undefined if it is not a terminal, or is the log of a CI
-   * system.
-   */
+  /** Number of columns of the terminal of `err`; undefined if it is not a terminal, or is the log of a CI system. */
   readonly errColumns?: number | undefined;
 }
 
@@ -79,10 +76,7 @@ export function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJso
   };
 }
 
-/**
- * Creates a report that is a rendered model: when the runs have ended, it builds the model, renders it and writes the text.
- * @param write receives the text
- */
+/** Creates a report that is a rendered model, built when the runs have ended. @param write receives the text */
 export function createModelReport(
   plan: Plan,
   sink: TextSink,

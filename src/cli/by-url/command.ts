@@ -77,10 +77,7 @@ function readFlags(kind: UrlKind, flags: FlagValues): ReadFlags {
   return { settings, given: { values, limits } };
 }
 
-/**
- * Finds the server, model and tokenizer for some settings. @param values values of the plan, which determine the source
- * addresses of connections
- */
+/** Finds the server, model and tokenizer. @param values of the plan, which determine the source addresses of connections */
 type Find = (settings: UrlSettings, values: PlanValues) => Promise<Found>;
 
 /** Returns a function that finds a server once for all points of a sweep with the same settings. */

@@ -171,10 +171,7 @@ interface Arrival {
   readonly eventCount: number;
 }
 
-/**
- * Returns the times at which text arrived, in nanoseconds after the send. Pieces of events that were read together are
- * one arrival.
- */
+/** Returns the times at which text arrived, in nanoseconds after the send. Pieces of events that were read together are one arrival. */
 function arrivalsOf({ response, offsetsNs }: TimedResponse): Arrival[] {
   const arrivals: Arrival[] = [];
   let beforeNs = Number.NEGATIVE_INFINITY;

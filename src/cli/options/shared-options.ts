@@ -204,10 +204,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
 ];
 
-/**
- * Describes a file of `rampart report`, which is named like its input if no name is given. @param ending extension of that
- * name
- */
+/** Describes a file of `rampart report`, which is named like its input if no name is given. @param ending extension of that name */
 function besideReport(ending: string, help: string): Partial<SharedOption> {
   return { ending, help: `${help} Without a name: beside the JSON, with the ending ${ending}.` };
 }

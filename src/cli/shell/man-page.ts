@@ -74,10 +74,7 @@ function formatOption({ names, value, choices, help }: ShownOption): string[] {
   return [".TP", `${terms}${argument}`, escapeRoff(text)];
 }
 
-/**
- * Escapes a line: one that begins with a dot or an apostrophe would be a macro, and non-ASCII characters are written as
- * numbers.
- */
+/** Escapes a line: one that begins with a dot or an apostrophe would be a macro, and non-ASCII characters are written as numbers. */
 function escapeRoff(text: string): string {
   const escaped = text
     .replaceAll("\\", "\\e")

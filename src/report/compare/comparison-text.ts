@@ -76,10 +76,7 @@ function signed(pct: number): string {
 
 const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(mean|p50|p90|p99)$/;
 
-/**
- * Reports whether a metric is in the short tables: the mean and p99 of most metrics, and the mean of metrics without a better
- * direction.
- */
+/** Reports whether a metric is in the short tables: mean and p99, or only the mean without a better direction. */
 function isShown({ name, better }: NamedMetric): boolean {
   if (!/\.(mean|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
   if (better === undefined) return name.endsWith(".mean");

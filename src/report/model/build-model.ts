@@ -218,10 +218,7 @@ function verdictOf(view: ReportView): ModelVerdict {
   return { name, headline: name === "passed" || name === "measured" ? "" : headline, facts: factsOf(view) };
 }
 
-/**
- * Returns the number of measured requests and the measured time of all levels; of whole runs if there is no level. Other requests
- * are in the totals.
- */
+/** Returns the number of measured requests and the measured time of all levels; of whole runs if there is no level. */
 function factsOf({ json, runs, levels }: ReportView): string[] {
   const measured = countMeasured(levels.map((level) => level.json));
   const sent = measured > 0 ? measured : runs.reduce((sum, { json: run }) => sum + run.requests.sent, 0);

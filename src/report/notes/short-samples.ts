@@ -12,10 +12,7 @@ import type { Finding } from "./load-notes.ts";
 
 /** Notes on samples that are too small to decide their assertions, with the required measurement time. */
 
-/**
- * Weight above any factor by which a measurement is too short: of several levels, the note has the number of requests that the
- * check asks for.
- */
+/** Weight above any factor by which a measurement is too short, so that the note has the number that the check asks for. */
 const OF_CHECK = 1e6;
 
 /**

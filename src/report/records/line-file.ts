@@ -23,10 +23,7 @@ interface Part {
   readonly lines: readonly string[];
 }
 
-/**
- * A file of lines, written in parts, so that it can be larger than memory. If the disk is full, only the lines that do not fit are
- * lost.
- */
+/** A file of lines, written in parts, so that it can be larger than memory. A full disk loses only the lines that do not fit. */
 export class LineFile {
   private readonly path: string;
   private readonly options: LineFileOptions;
@@ -113,10 +110,7 @@ export class LineFile {
     });
   }
 
-  /**
-   * Completes the file after the last line that fits, and renames it into place. Returns the number of lines; undefined if there is
-   * no room.
-   */
+  /** Completes the file after the last line that fits. Returns the number of lines; undefined if there is no room. */
   private cut(file: OutputFile, part: Part): number | undefined {
     const writtenBytes = file.byteCount;
     let triedBytes = Number.POSITIVE_INFINITY;

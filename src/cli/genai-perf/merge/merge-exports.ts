@@ -141,9 +141,7 @@ function readingOf(
 /** Maximum number of hosts in a plot. More colours could not be distinguished. */
 const MOST_HOSTS = 8;
 
-/**
- * Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in the same order
- */
+/** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports, in the same order */
 function measureForPlots(
   { requests: { layout } }: ProfilePlan,
   hosts: readonly HostRun[],

@@ -30,10 +30,7 @@ const LANDING = OPTIONS.filter((option): option is LandingOption => option.land 
 
 type Parts = Pick<Asked, "subcommand" | "passed" | "values" | "given"> & Partial<Pick<Asked, "planValues">>;
 
-/**
- * The request of a command: the values of its options, and which of them were given. The parser creates it, and `plan/` converts it to a
- * plan.
- */
+/** The request of a command: the values of its options, and which were given. `plan/` converts it to a plan. */
 export class Asked {
   readonly subcommand: Subcommand;
   readonly passed: PassedFlags;

@@ -37,10 +37,7 @@ export interface Entry
   readonly setting?: PlanSettingPath;
   /** Load that the option needs. For other loads it has no effect on the plan. */
   readonly needs?: LoadName;
-  /**
-   * Names of options that must differ from their defaults. Otherwise the plan lacks the part that this value belongs to,
-   * and the value is not used.
-   */
+  /** Names of options that must differ from their defaults. Otherwise the plan lacks the part that this value belongs to. */
   readonly within?: readonly string[];
   /** Whether it affects the plan only if it is given, even with its default value. */
   readonly landsIfGiven?: boolean;

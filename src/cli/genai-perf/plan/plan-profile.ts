@@ -27,9 +27,7 @@ export function planProfile(asked: Asked, of: ProfileOf = {}): ProfilePlan {
   return toPassedPlan(asked, folderOf(asked, of), headersOf(asked, process.env));
 }
 
-/**
- * Returns the plan of a profile that will run. @throws UserError also for output files that would replace its input files or each other
- */
+/** Returns the plan of a profile that will run. @throws UserError also for output files that would replace its input files or each other */
 export function planRun(asked: Asked, of: ProfileOf = {}): ProfilePlan {
   const plan = planProfile(asked, of);
   checkOutputs(plan, asked);

@@ -44,11 +44,7 @@ const FILE_AS_INPUTS: Readonly<
   tensors: (file, order) => ({ kind: "json", files: [file], ...order }),
 };
 
-/**
- * Returns the plan of one profile.
- * @param folder folder of its files
- * @param headers headers of every request: the user's and those of an API key
- */
+/** Returns the plan of one profile. @param folder of its files @param headers of every request: the user's and an API key's */
 export function toProfilePlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
   const target = toTarget(asked, headers);
   const measurement = toMeasurement(asked);

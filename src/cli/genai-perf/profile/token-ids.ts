@@ -14,10 +14,7 @@ const SWITCHES = { endId: "set_end_id", chat: "apply_chat_template" } as const;
 
 type Encode = (prompt: string) => readonly number[];
 
-/**
- * Returns a function that creates the request of an entry.
- * @throws UserError for an extra input that the tokenizer's files do not support
- */
+/** Returns a function that creates the request of an entry. @throws UserError for an extra input that the tokenizer lacks */
 export async function openTokenIds(
   layout: LayoutSettings,
   tokenizer: Tokenizer,

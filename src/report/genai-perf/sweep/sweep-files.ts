@@ -114,10 +114,7 @@ const PAGE_METRICS: readonly Cell[] = [
   ["Avg. GPU Total Memory (GB)", "total_gpu_memory", "avg"],
 ];
 
-/**
- * Formats the text, with CR LF at the end of lines. Rows are sorted by descending request throughput. Missing values are 0.00, like
- * in GenAI-Perf.
- */
+/** Formats the text, with CR LF, by descending request throughput, and 0.00 for missing values, like GenAI-Perf. */
 export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: string): string {
   const ordered = rows.toSorted((a, b) => throughputOf(b) - throughputOf(a));
   const lines = [

@@ -93,10 +93,7 @@ function loadAxisOf(levels: readonly SweptLevel[]): SweepAxis {
   return { name: LOAD, values: loads.map(String), isNumber: true };
 }
 
-/**
- * Returns the parameter along which the points of a curve are connected: the load, otherwise the last numeric parameter; undefined
- * if there is none.
- */
+/** Returns the parameter that connects the points of a curve: the load, else the last numeric one; undefined if none. */
 function joinedAlong(axes: readonly SweepAxis[]): SweepAxis | undefined {
   const ordered = axes.filter(({ isNumber, values }) => isNumber && values.length > 1);
   return (
@@ -221,10 +218,7 @@ function drawLines(axis: SweepAxis, frame: Frame, series: readonly DrawnSeries[]
   return { ...frame, ...loadAxis(numbers, axis.name, numbers.every(Number.isInteger)), series: lines };
 }
 
-/**
- * Groups levels by all parameters except one, in the order of that one. @param along the parameter that differs within a line;
- * undefined: none
- */
+/** Groups levels by all parameters except one, in the order of that one. @param along that parameter; undefined: none */
 function linesOf(
   axes: readonly SweepAxis[],
   along: SweepAxis | undefined,

@@ -50,10 +50,7 @@ export interface MeasuredRun {
   readonly notes?: readonly string[];
   /** Set if files of this format never have confidence intervals within the run. */
   readonly isSummary?: true;
-  /**
-   * Data in the file about requests and servers, in addition to the values of levels, by the file's names: `sessions (3)`. Default:
-   * none
-   */
+  /** Data about requests and servers besides the levels' values, by the file's names: `sessions (3)`. Default: none */
   readonly notCompared?: readonly string[];
 }
 
