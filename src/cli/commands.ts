@@ -1,6 +1,7 @@
 import { nameHint, nearestName, nearHint } from "../plan/nearest-name.ts";
 import { formatProblem } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
+import { wrapWords } from "../plan/terminal-text.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { isDirectory } from "../runtime/files.ts";
 import { endStartUp } from "../runtime/runtime.ts";
@@ -11,7 +12,6 @@ import { unexpectedArgument } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { formatHelpRow, HELP_COLUMNS } from "./help/page.ts";
 import type { Topic } from "./help/topics.ts";
-import { wrap } from "./options/help-rows.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 
@@ -300,7 +300,7 @@ function formatHelp(topics: readonly (readonly [kind: string, topics: readonly T
     "",
   ]);
   const [[, main]] = topics as [(typeof topics)[number]];
-  const names = wrap(`Guides: ${main.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
+  const names = wrapWords(`Guides: ${main.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
   const listAll = topics.flatMap(([kind, entries]) => [
     ...["", `${kind}:`],
     ...entries.flatMap(({ name, summary }) => formatHelpRow([name, summary], TOPIC_COLUMN)),

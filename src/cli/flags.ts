@@ -4,31 +4,22 @@ import { nameHint, nearestName } from "../plan/nearest-name.ts";
 import { defined } from "../plan/objects.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
+import type { SharedOption } from "./options/shared-option.ts";
 import { optionElsewhere } from "./options/shared-options.ts";
 
 /** Flags of Rampart's own commands, parsed by Node's rules. All problems are reported at once. */
 
 /** One flag. */
-export interface Flag {
-  /** Long name without dashes. */
-  readonly name: string;
-  readonly short?: string;
+export interface Flag
+  extends Pick<SharedOption, "name" | "short" | "choices" | "help" | "meant" | "meantAs" | "isCommon"> {
   /** Placeholder of the value in help; absent for a switch. */
   readonly value?: string;
-  readonly choices?: readonly string[];
   /** The value that {@link FlagValues.value} returns when the flag is not given. Absent: there is no such value. */
   readonly default?: string;
   /** Text in help for the default. Absent: `default`. */
   readonly defaultText?: string;
-  readonly help: string;
-  /** Names in other tools, with dashes. The error for such a name suggests this flag. */
-  readonly meant?: readonly string[];
-  /** Replacements for other names that correspond to a use of this flag, by these names: `--slo ttft=200ms` for `--ttft`. */
-  readonly meantAs?: Readonly<Record<string, string>>;
   /** Whether it may be given several times, each time with a value. */
   readonly isRepeatable?: boolean | undefined;
-  /** Whether help shows it on the first screen. */
-  readonly isCommon?: true;
 }
 
 interface Use {

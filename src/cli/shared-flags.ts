@@ -44,8 +44,7 @@ function toFlag(option: SharedOption, hasScenario: boolean): Flag {
   return {
     name,
     help,
-    ...defined({ short, value, choices, meant, meantAs, isRepeatable }),
-    ...(isCommon === true ? { isCommon } : {}),
+    ...defined({ short, value, choices, meant, meantAs, isCommon, isRepeatable }),
     ...(option.default === undefined || option.setting !== undefined ? {} : { default: String(option.default) }),
     ...(text === undefined || defaultText === undefined ? {} : { defaultText }),
   };

@@ -1,5 +1,6 @@
+import { wrapWords } from "../../plan/terminal-text.ts";
 import { formatValue, USAGE_WIDTH } from "../options/argparse-usage.ts";
-import { formatRow, wrap } from "../options/help-rows.ts";
+import { formatRow } from "../options/help-rows.ts";
 import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
 import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
 import { flagsOf, type SubcommandName } from "./options/subcommands.ts";
@@ -22,13 +23,13 @@ export function formatHelp(subcommand: SubcommandName | undefined): string {
   if (subcommand === undefined) return formatTopHelp();
   return [
     formatUsage(subcommand),
-    ...wrap(ABOUT[subcommand], USAGE_WIDTH),
+    ...wrapWords(ABOUT[subcommand], USAGE_WIDTH),
     "",
     "options:",
     ...formatFlag(HELP_FLAG),
     ...[...Map.groupBy(flagsOf(subcommand), ({ group }) => group)].flatMap(formatSection),
     "",
-    ...wrap(
+    ...wrapWords(
       "Flags may be abbreviated, except Rampart's own. Flags after -- are perf_analyzer's and override those before it, except model, URL, endpoint, input data and profile export. Exit codes: 0 done, 1 failed, 2 wrong usage.",
       USAGE_WIDTH,
     ),

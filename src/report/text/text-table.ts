@@ -1,3 +1,4 @@
+import { wrapWords } from "../../plan/terminal-text.ts";
 import { DETAIL_DROP_ORDER, FILE_DROP_ORDER } from "../model/level-columns.ts";
 import type { Cell, Column, ModelTable } from "../model/report-model.ts";
 import { formatCell, formatInterval, formatValue, type TimeUnit, unitsOf } from "../model/values.ts";
@@ -242,12 +243,7 @@ const NO_BREAK = "\u00a0";
 /** Splits a text into lines of at most this many characters, at spaces if there are any. */
 export function wrapText(text: string, width: number): string[] {
   if (text.length <= width) return [text.replaceAll(NO_BREAK, " ")];
-  const lines: string[] = [];
   const joined = text.replace(UNIT, NO_BREAK);
-  for (const word of joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""])) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`;
-  }
-  return lines.map((line) => line.replaceAll(NO_BREAK, " "));
+  const words = joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""]);
+  return wrapWords(words.join(" "), width).map((line) => line.replaceAll(NO_BREAK, " "));
 }
