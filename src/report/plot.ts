@@ -142,13 +142,9 @@ export interface BarPlot extends PlotFrame {
   readonly kind: "bars";
   readonly categories: readonly string[];
   /** A value for each category; null: no value. */
-  readonly series: readonly {
-    readonly name: string;
+  readonly series: readonly (Pick<XySeries, "name" | "uncertain" | "meaning"> & {
     readonly values: readonly (number | null)[];
-    /** Whether each value is uncertain. Uncertain values are drawn hollow. Default: none */
-    readonly uncertain?: readonly boolean[] | undefined;
-    readonly meaning?: Meaning | undefined;
-  }[];
+  })[];
   /** Whether the bars of a category are stacked. Otherwise they are side by side. */
   readonly isStacked: boolean;
 }

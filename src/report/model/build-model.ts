@@ -131,12 +131,8 @@ function buildSections(view: ReportView): Section[] {
 
 const MOST_IN_SUMMARY = 3;
 
-interface ChartSection {
-  /** Id of the section with the charts. If there is none, a section with this title is added. */
-  readonly id: string;
-  readonly title: string;
-  readonly charts: readonly Plot[];
-}
+/** Charts for the section with this id. If there is none, a section with this title is added. */
+type ChartSection = Pick<Section, "id" | "title" | "charts">;
 
 /**
  * Adds charts to sections. The first section gets the charts that answer the question, at most three charts side by side or a wide
