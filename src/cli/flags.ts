@@ -110,10 +110,7 @@ export const HELP_FLAGS: readonly Flag[] = [
   HELP_ALL_FLAG,
 ];
 
-/**
- * Parses arguments. The result includes the problems found, so that the command can add problems with values.
- * @param maxPositionals maximum number of positional arguments
- */
+/** Parses arguments. The result includes the problems found, so that the command can add problems with values. */
 export function parseFlags(flags: readonly Flag[], args: readonly string[], maxPositionals: number): FlagValues {
   const given = withTwoDashes(args, flags);
   const { tokens } = parseArgs({

@@ -51,10 +51,7 @@ type ShowJson = (json: ReportJson) => void | Promise<void>;
 /** The JSON and the model need libraries, which are not loaded before the first request. */
 const loadJson = () => import("./json/report-json.ts");
 
-/**
- * Creates a report from the JSON of runs, with the warnings that were reported meanwhile.
- * @param followed follows the runs over time. Absent: the JSON does not contain that
- */
+/** Creates a report from the JSON of runs and the warnings meanwhile. @param followed absent: the JSON has no charts over time */
 export function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
   const warned: string[] = [];
   const optionsOf = (results: readonly RunResult[]): ReportOptions => ({

@@ -80,10 +80,7 @@ export type PlanValue =
   | { readonly value: unknown }
   | { readonly message: string; readonly hint: string; readonly given?: string };
 
-/**
- * The value that was read for an option: a text, a number, milliseconds, percent, true for a switch, or all texts of an option that may
- * be repeated.
- */
+/** The value that was read: a text, a number, milliseconds, percent, true for a switch, or all texts if repeated. */
 export type GivenValue = string | number | true | readonly string[];
 
 /** Placeholders of values by kind. */

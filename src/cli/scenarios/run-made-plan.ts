@@ -19,11 +19,7 @@ interface MadeRun {
   readonly notation?: LoadNotation;
 }
 
-/**
- * Runs a plan, or prints it with `--dry-run`. Returns the exit code.
- * @param execute runs it. Default: as the plan of a command, which has no functions
- * @throws UserError
- */
+/** Runs a plan, or prints it with `--dry-run`. Returns the exit code. @param execute Default: without functions @throws UserError */
 export async function runMadePlan(
   plan: Plan,
   { flags, watch, notation = "code" }: MadeRun,

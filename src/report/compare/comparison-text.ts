@@ -39,10 +39,7 @@ export function formatChange({ kind, value }: Change): string {
   return value === null ? "-" : `${signed(toPct(kind, value))} ${unitOf(kind)}`;
 }
 
-/**
- * Formats the interval of a change: `+2.0 to +11.0 %`; empty if there is none. If the interval is too wide to show how large the
- * change is, formats only the end next to "no change".
- */
+/** Formats the interval of a change: `+2.0 to +11.0 %`, or if it is too wide only the end next to "no change". */
 export function formatInterval(change: Change): string {
   const { kind, low, high } = change;
   const text = (value: number): string => signed(toPct(kind, value));

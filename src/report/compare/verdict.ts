@@ -31,10 +31,7 @@ export function judgeStrictly({ comparison, limits }: ComparedSides): StrictMetr
   });
 }
 
-/**
- * Judges comparisons of several candidates with one base.
- * @param isStrict whether an unresolved limit fails the command, and without limits a metric that is worse or unresolved
- */
+/** Judges candidates against one base. @param isStrict fails for an unresolved limit, or without limits for a worse metric */
 export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ReportVerdict {
   const reasons = reasonsOf(sides, isStrict);
   const strict = isStrict ? sides.flatMap(judgeStrictly) : [];

@@ -2,10 +2,7 @@ import * as v from "valibot";
 import { count, described, unitSchema } from "./parts.ts";
 import { noteSchema, reportSchema, verdictEntries } from "./report-schema.ts";
 
-/**
- * Rampart's JSON of a comparison, and of `ab(…)`. A later version of Rampart may add fields; `version` changes when a field is
- * removed or its meaning changes.
- */
+/** Rampart's JSON of a comparison, and of `ab(…)`. Its `version` changes like that of the report. */
 
 /** Version of this JSON. */
 export const COMPARISON_VERSION = 2;

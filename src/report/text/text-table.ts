@@ -3,10 +3,7 @@ import { DETAIL_DROP_ORDER, FILE_DROP_ORDER } from "../model/level-columns.ts";
 import type { Cell, Column, ModelTable } from "../model/report-model.ts";
 import { formatCell, formatInterval, formatValue, type TimeUnit, unitsOf } from "../model/values.ts";
 
-/**
- * Tables on a terminal: numbers are right-aligned, texts left-aligned, with one unit per column. Columns without room are dropped,
- * or moved below the column to which they belong.
- */
+/** Tables on a terminal with one unit per column. Columns without room are dropped, or moved below the one they belong to. */
 
 const WIDE_GAP = 3;
 const NARROW_GAP = 2;

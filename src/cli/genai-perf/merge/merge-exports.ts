@@ -124,11 +124,7 @@ async function measure(
   };
 }
 
-/**
- * Returns the kind of the hosts' responses, and the place of their text for the kind `custom`, which the first response in the export
- * determines.
- * @throws UserError
- */
+/** Returns the kind of the hosts' responses, and for `custom` the place of their text, from the first one. @throws UserError */
 function readingOf(
   { measurement: { tokens } }: ProfilePlan,
   source: HostRun["source"],
