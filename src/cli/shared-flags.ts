@@ -74,7 +74,7 @@ export function readShared(flags: FlagValues, door: Door, problems: Problem[]): 
   return values;
 }
 
-/** Reads the files of reports, by their key in a plan. @param read files that the command reads @param problems receives others */
+/** Reads the files of reports, by their key in a plan. @param read the command's inputs @param problems receives unwritable files */
 export function readFiles(
   flags: FlagValues,
   options: readonly SharedOption[],

@@ -43,7 +43,9 @@ function formatTopHelp(): string {
     "Measures generative models on inference servers; takes the command lines of NVIDIA's GenAI-Perf.",
     "",
     "subcommands:",
-    ...Object.entries(ABOUT).flatMap(([name, about]) => formatRow(name, about, HELP_COLUMN, USAGE_WIDTH)),
+    ...Object.entries(ABOUT).flatMap(([name, about]) =>
+      formatRow(name, about, { column: HELP_COLUMN, width: USAGE_WIDTH }),
+    ),
     "",
     "options:",
     ...TOP_FLAGS.flatMap(formatFlag),
@@ -68,7 +70,7 @@ function formatFlag(flag: GenaiFlag): string[] {
     ...(fallback === undefined ? [] : [`Default: ${fallback}.`]),
   ];
   const names = flag.names.map((name) => `${name}${formatValue(flag)}`).join(", ");
-  return formatRow(names, [describeOption(flag), ...notes].join(" "), HELP_COLUMN, USAGE_WIDTH);
+  return formatRow(names, [describeOption(flag), ...notes].join(" "), { column: HELP_COLUMN, width: USAGE_WIDTH });
 }
 
 /** Returns a flag's default in words; undefined for switches and flags without a default. */

@@ -31,7 +31,7 @@ export function judgeStrictly({ comparison, limits }: ComparedSides): StrictMetr
   });
 }
 
-/** Judges candidates against one base. @param isStrict fails for an unresolved limit, or without limits for a worse metric */
+/** Judges candidates against one base. @param isStrict fails for an open limit, or without limits for a worse or unresolved metric */
 export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ReportVerdict {
   const reasons = reasonsOf(sides, isStrict);
   const strict = isStrict ? sides.flatMap(judgeStrictly) : [];

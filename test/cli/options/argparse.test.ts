@@ -60,6 +60,6 @@ test("usage has a part for each option except Rampart's own, and mutually exclus
 
 test("text is wrapped beside its term, or below it", () => {
   assert.deepEqual(wrapWords("a bb ccc dddddddd", 6), ["a bb", "ccc", "dddddddd"]);
-  assert.deepEqual(formatRow("-x", "one two", 8, 12), ["  -x    one", "        two"]);
-  assert.deepEqual(formatRow("--long-name", "one", 8, 12), ["  --long-name", "        one"]);
+  assert.deepEqual(formatRow("-x", "one two", { column: 8, width: 12 }), ["  -x    one", "        two"]);
+  assert.deepEqual(formatRow("--long-name", "one", { column: 8, width: 12 }), ["  --long-name", "        one"]);
 });
