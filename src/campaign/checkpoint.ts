@@ -37,9 +37,7 @@ export interface CheckpointParts<Result> {
   readonly place: readonly string[];
   /** Folder of the checkpoint. Undefined: results are named, but not stored. */
   readonly folder: string | undefined;
-  /** Schema of a stored result. */
   readonly schema: v.GenericSchema<unknown, Result>;
-  /** Formats a JSON document as text. */
   format(document: object): string;
   /** Receives a message for each result that is reused. */
   note(text: string): void;
@@ -47,7 +45,6 @@ export interface CheckpointParts<Result> {
 
 const ENTRIES = v.array(v.looseObject({ name: v.string() }));
 
-/** Returns the schema of Rampart's part of an entry. */
 function ownPart<Result>(result: v.GenericSchema<unknown, Result>) {
   return v.object({
     fingerprint: v.string(),
@@ -58,10 +55,7 @@ function ownPart<Result>(result: v.GenericSchema<unknown, Result>) {
   });
 }
 
-/**
- * Finds and stores results in one folder. Entries of other tools are kept unchanged and never used as results. Without a
- * folder, it only names results.
- */
+/** Finds and stores results in one folder. Entries of other tools are kept and never used. Without a folder, it only names results. */
 export class Checkpoint<Result> {
   private readonly parts: CheckpointParts<Result>;
   /** Undefined without a folder. */
@@ -75,10 +69,7 @@ export class Checkpoint<Result> {
     this.path = parts.folder === undefined ? undefined : join(parts.folder, "checkpoint.json");
   }
 
-  /**
-   * Reads the checkpoint if the file exists.
-   * @throws UserError when the file is not a checkpoint, or the folder is not writable
-   */
+  /** Reads the checkpoint if the file exists. @throws UserError when the file is not a checkpoint, or the folder is not writable */
   static async open<Result>(parts: CheckpointParts<Result>): Promise<Checkpoint<Result>> {
     const { folder } = parts;
     const checkpoint = new Checkpoint(parts);

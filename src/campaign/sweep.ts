@@ -168,10 +168,7 @@ class RunningSweep<Point extends MeasuredPoint> {
     return outcome;
   }
 
-  /**
-   * Reports whether a point meets the limits: its results do, no more of its requests failed than allowed, and the measurement
-   * is stable where required.
-   */
+  /** Reports whether a point meets the limits: its results, its ratio of failed requests, and its stability where required. */
   private judge(
     outcome: Exclude<PointOutcome<Point>, { readonly kind: "interrupted" }>,
     parameters: PointParameters,

@@ -37,12 +37,9 @@ export interface Operand {
 }
 
 /** A subcommand with options. */
-export interface Subcommand {
+export interface Subcommand extends Omit<CommandUsage, "subcommands"> {
   readonly name: string;
   readonly summary: string;
-  readonly options: readonly ShownOption[];
-  /** Its positional argument. Absent: none. */
-  readonly operand?: Operand;
 }
 
 /** Kind of values that shells offer. `word`: one of the choices, or nothing. */

@@ -1,6 +1,7 @@
 import { nameHint, nearestName, nearHint } from "../plan/nearest-name.ts";
 import { formatProblem } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
+import { wrapWords } from "../plan/terminal-text.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { isDirectory } from "../runtime/files.ts";
 import { endStartUp } from "../runtime/runtime.ts";
@@ -11,7 +12,6 @@ import { unexpectedArgument } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { formatHelpRow, HELP_COLUMNS } from "./help/page.ts";
 import type { Topic } from "./help/topics.ts";
-import { wrap } from "./options/help-rows.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 
@@ -23,11 +23,9 @@ export interface Command {
   readonly outputExit?: number;
   /** True if the command itself decides when its start-up ends. Default: the start-up ends when the command is known. */
   readonly endsStartUp?: true;
-  /** Loads the command's module. */
   load(): LoadedCommand | Promise<LoadedCommand>;
 }
 
-/** Column of the summaries in the list of commands. */
 const SUMMARY_COLUMN = 17;
 const TOPIC_COLUMN = 24;
 
@@ -36,10 +34,12 @@ const loadShell = () => import("./shell/command.ts");
 
 const loadRun = async (): Promise<LoadedCommand> => (await import("./run.ts")).COMMAND;
 
-/**
- * Reports whether the first argument is a scenario, or a folder of scenarios: a name with a scenario's extension, a name with a slash, or
- * an existing folder.
- */
+/** Returns a command that its module exports as `COMMAND`. */
+function lazy(name: string, summary: string, load: () => Promise<{ readonly COMMAND: LoadedCommand }>): Command {
+  return { name, summary, load: async () => (await load()).COMMAND };
+}
+
+/** Reports whether an argument is a scenario or a folder of them: a scenario's extension, a slash, or an existing folder. */
 function isScenario(name: string): boolean {
   if (isAddress(name)) return false;
   return (
@@ -60,11 +60,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly Command[]>> = {
       summary: "run a scenario: a load test in TypeScript, YAML or JSON",
       load: () => loadRun(),
     },
-    {
-      name: "http",
-      summary: "measure any HTTP server by its URL, without a scenario",
-      load: async () => (await import("./http/command.ts")).COMMAND,
-    },
+    lazy("http", "measure any HTTP server by its URL, without a scenario", () => import("./http/command.ts")),
     {
       name: "llm",
       summary: "measure a language model by its address, without a scenario",
@@ -75,11 +71,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly Command[]>> = {
       summary: "measure a model on Triton by its address, without a scenario",
       load: async () => (await loadByUrl()).urlCommand("triton"),
     },
-    {
-      name: "chat",
-      summary: "ask a language model one question and see its tokens",
-      load: async () => (await import("./chat/command.ts")).COMMAND,
-    },
+    lazy("chat", "ask a language model one question and see its tokens", () => import("./chat/command.ts")),
     {
       name: "perf_analyzer",
       summary: "measure a model with perf_analyzer's options",
@@ -89,67 +81,29 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly Command[]>> = {
       outputExit: 99,
     },
     {
-      name: "genai-perf",
-      summary: "measure generative models with GenAI-Perf's options",
-      load: async () => (await import("./genai-perf/command.ts")).COMMAND,
+      ...lazy(
+        "genai-perf",
+        "measure generative models with GenAI-Perf's options",
+        () => import("./genai-perf/command.ts"),
+      ),
       outputExit: 1,
     },
   ],
   "Write scenarios": [
-    {
-      name: "init",
-      summary: "answer a few questions and get a scenario",
-      load: async () => (await import("./init.ts")).COMMAND,
-    },
-    {
-      name: "check",
-      summary: "check scenarios: their types, plan and time; nothing is sent",
-      load: async () => (await import("./check/command.ts")).COMMAND,
-    },
-    {
-      name: "types",
-      summary: "write the types of scenarios beside them, for editors",
-      load: async () => (await import("./types/command.ts")).COMMAND,
-    },
-    {
-      name: "schema",
-      summary: "print the JSON Schema of a file that Rampart reads or writes",
-      load: async () => (await import("./schema.ts")).COMMAND,
-    },
+    lazy("init", "answer a few questions and get a scenario", () => import("./init.ts")),
+    lazy("check", "check scenarios: their types, plan and time; nothing is sent", () => import("./check/command.ts")),
+    lazy("types", "write the types of scenarios beside them, for editors", () => import("./types/command.ts")),
+    lazy("schema", "print the JSON Schema of a file that Rampart reads or writes", () => import("./schema.ts")),
   ],
   "Read reports": [
-    {
-      name: "report",
-      summary: "show the JSON report of a run again, and make its page",
-      load: async () => (await import("./report.ts")).COMMAND,
-    },
-    {
-      name: "compare",
-      summary: "compare reports of whole runs, and find regressions",
-      load: async () => (await import("./compare/command.ts")).COMMAND,
-    },
+    lazy("report", "show the JSON report of a run again, and make its page", () => import("./report.ts")),
+    lazy("compare", "compare reports of whole runs, and find regressions", () => import("./compare/command.ts")),
   ],
   "Servers and hosts": [
-    {
-      name: "mock",
-      summary: "start a small server to measure when there is no other",
-      load: async () => (await import("./mock.ts")).COMMAND,
-    },
-    {
-      name: "doctor",
-      summary: "check whether this host can send a load and measure it well",
-      load: async () => (await import("./doctor/command.ts")).COMMAND,
-    },
-    {
-      name: "agent",
-      summary: "send the load of runs that other hosts conduct",
-      load: async () => (await import("./agent.ts")).COMMAND,
-    },
-    {
-      name: "k8s",
-      summary: "print a Kubernetes Job whose pods send a scenario's load",
-      load: async () => (await import("./k8s/command.ts")).COMMAND,
-    },
+    lazy("mock", "start a small server to measure when there is no other", () => import("./mock.ts")),
+    lazy("doctor", "check whether this host can send a load and measure it well", () => import("./doctor/command.ts")),
+    lazy("agent", "send the load of runs that other hosts conduct", () => import("./agent.ts")),
+    lazy("k8s", "print a Kubernetes Job whose pods send a scenario's load", () => import("./k8s/command.ts")),
   ],
   Help: [
     {
@@ -305,7 +259,7 @@ function formatHelp(topics: readonly (readonly [kind: string, topics: readonly T
     "",
   ]);
   const [[, main]] = topics as [(typeof topics)[number]];
-  const names = wrap(`Guides: ${main.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
+  const names = wrapWords(`Guides: ${main.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
   const listAll = topics.flatMap(([kind, entries]) => [
     ...["", `${kind}:`],
     ...entries.flatMap(({ name, summary }) => formatHelpRow([name, summary], TOPIC_COLUMN)),

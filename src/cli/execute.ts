@@ -60,7 +60,6 @@ export interface PointWatch extends ReportWatch {
 
 /** One of the runs of a scenario that has several. */
 export interface PlannedRun {
-  /** Name of its target. */
   readonly name: string;
   readonly plan: Plan;
 }

@@ -9,6 +9,7 @@ import {
   describeSpan,
   estimateAllRuns,
   joinTimes,
+  type RunTime,
   stairsOf,
   type TimeSpan,
 } from "../registry/estimate-time.ts";
@@ -27,11 +28,7 @@ const FEW_LEVELS = 8;
 export type LoadNotation = "code" | "data";
 
 /** Expected time that `--dry-run` adds to a plan. */
-export interface ExpectedTime {
-  readonly leastMs: number;
-  readonly mostMs: number;
-  /** Its parts: `50 levels of 18 s to 1 min`. */
-  readonly parts: string;
+export interface ExpectedTime extends RunTime {
   /** Shorter forms of a staircase whose levels are measured until they are stable. Absent: the load is not a staircase. */
   readonly shorter?: readonly string[];
 }
@@ -55,10 +52,7 @@ export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<Comman
   io.err(`  expected to take ${describeSpan(time)} (${parts})${forms === "" ? "" : "; shorter:"}\n${forms}`);
 }
 
-/**
- * Returns the time that the runs of several plans take together; undefined if it is not known for each of them. @param areAtOnce as in
- * {@link joinTimes}
- */
+/** Returns the time that several plans take; undefined if one is not known. @param areAtOnce as in {@link joinTimes} */
 export function timeOfPlans(plans: readonly (Plan | undefined)[], areAtOnce = false): TimeSpan | undefined {
   const times = plans.map((plan) => plan && estimateAllRuns(plan));
   return joinTimes(times, areAtOnce);

@@ -21,7 +21,6 @@ export async function explainQuery(plan: Plan, error: unknown, nameOf: NameOf | 
   return hint === undefined ? error : wordError(error.reword(error.text, hint), nameOf);
 }
 
-/** Reports whether servers of this kind also support gRPC. */
 function hasGrpc(target: ServerTargetPlan): boolean {
   return serviceKindOf(target).api.probes.some(({ protocol }) => protocol === "grpc");
 }

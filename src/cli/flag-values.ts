@@ -3,10 +3,7 @@ import type { Duration } from "../plan/units.ts";
 import type { FlagValues } from "./flags.ts";
 import { type Notation, readNotation } from "./options/shared-option.ts";
 
-/**
- * Reads a flag with a duration above 0; undefined if it is not given or not valid.
- * @param problems receives a value that is not valid
- */
+/** Reads a flag with a duration above 0; undefined if it is not given or not valid. @param problems receives a value that is not valid */
 export function readDuration(flags: FlagValues, name: string, problems: Problem[]): Duration | undefined {
   const text = flags.text(name);
   return text === undefined || readAs("duration", name, text, problems) === undefined ? undefined : (text as Duration);

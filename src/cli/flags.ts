@@ -4,38 +4,24 @@ import { nameHint, nearestName } from "../plan/nearest-name.ts";
 import { defined } from "../plan/objects.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
+import type { SharedOption } from "./options/shared-option.ts";
 import { optionElsewhere } from "./options/shared-options.ts";
 
-/**
- * Flags of Rampart's own commands: typed tables, parsed by Node's rules. All problems are reported at once. Compatible modes have their
- * own parsers.
- */
+/** Flags of Rampart's own commands, parsed by Node's rules. All problems are reported at once. */
 
 /** One flag. */
-export interface Flag {
-  /** Long name without dashes. */
-  readonly name: string;
-  readonly short?: string;
+export interface Flag
+  extends Pick<SharedOption, "name" | "short" | "choices" | "help" | "meant" | "meantAs" | "isCommon"> {
   /** Placeholder of the value in help; absent for a switch. */
   readonly value?: string;
-  /** The allowed values. */
-  readonly choices?: readonly string[];
   /** The value that {@link FlagValues.value} returns when the flag is not given. Absent: there is no such value. */
   readonly default?: string;
   /** Text in help for the default. Absent: `default`. */
   readonly defaultText?: string;
-  readonly help: string;
-  /** Names in other tools, with dashes. The error for such a name suggests this flag. */
-  readonly meant?: readonly string[];
-  /** Replacements for other names that correspond to a use of this flag, by these names: `--slo ttft=200ms` for `--ttft`. */
-  readonly meantAs?: Readonly<Record<string, string>>;
   /** Whether it may be given several times, each time with a value. */
   readonly isRepeatable?: boolean | undefined;
-  /** Whether help shows it on the first screen. */
-  readonly isCommon?: true;
 }
 
-/** One use of a flag. */
 interface Use {
   /** The name as the user wrote it, with its dashes: `-c` or `--users`. */
   readonly typed: string;
@@ -48,10 +34,7 @@ type Uses = ReadonlyMap<string, readonly Use[]>;
 /** The given flags of a command. */
 export class FlagValues {
   readonly positionals: readonly string[];
-  /**
-   * Problems with unknown flags, and with missing, unexpected or contradicting values. A flag with a wrong value has no
-   * value here.
-   */
+  /** Problems with unknown flags, and with missing, unexpected or contradicting values. A flag with a wrong value has no value here. */
   readonly problems: readonly Problem[];
   private readonly uses: Uses;
   private readonly flags: readonly Flag[];
@@ -80,7 +63,6 @@ export class FlagValues {
     return (this.uses.get(name) ?? []).flatMap(({ value }) => value ?? []);
   }
 
-  /** Returns the number of times that a flag was given. */
   count(name: string): number {
     return this.uses.get(name)?.length ?? 0;
   }
@@ -97,12 +79,10 @@ export class FlagValues {
     });
   }
 
-  /** Whether the command has such a flag. */
   knows(name: string): boolean {
     return this.flags.some((flag) => flag.name === name);
   }
 
-  /** Whether a flag of the command takes a value. */
   takesValue(name: string): boolean {
     return this.flags.some((flag) => flag.name === name && flag.value !== undefined);
   }
@@ -130,10 +110,7 @@ export const HELP_FLAGS: readonly Flag[] = [
   HELP_ALL_FLAG,
 ];
 
-/**
- * Parses arguments. The result includes the problems found, so that the command can add problems with values.
- * @param maxPositionals maximum number of positional arguments
- */
+/** Parses arguments. The result includes the problems found, so that the command can add problems with values. */
 export function parseFlags(flags: readonly Flag[], args: readonly string[], maxPositionals: number): FlagValues {
   const given = withTwoDashes(args, flags);
   const { tokens } = parseArgs({
@@ -274,16 +251,12 @@ function withTwoDashes(args: readonly string[], flags: readonly Flag[]): string[
   });
 }
 
-/** Meaning of an unknown name. */
 interface Meaning {
   readonly takesValue: boolean;
   readonly hint: string;
 }
 
-/**
- * Finds the meaning of an unknown name: a flag of another tool or of another command, or a typo. @param typed name with one dash, if it was
- * written so
- */
+/** Finds the meaning of an unknown name: a flag of another tool or command, or a typo. @param typed name with one dash */
 function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Meaning | undefined {
   const meaningOf = (name: string): Meaning | undefined => {
     const flag = flags.find((one) => namesOf(one).includes(name));
@@ -307,10 +280,7 @@ function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Me
   );
 }
 
-/**
- * Returns the end of a flag's help: ` May be repeated. Default: 10s.`; empty for a flag that is given at most once and has no
- * default.
- */
+/** Returns the end of a flag's help: ` May be repeated. Default: 10s.`; empty for a flag that is given at most once and has no default. */
 export function endNotes(flag: Flag): string {
   return `${flag.isRepeatable === true ? " May be repeated." : ""}${defaultNote(flag)}`;
 }

@@ -38,7 +38,7 @@ function runReportCommand(args: readonly string[], command: string, io: CommandI
     const out = routeTextAroundReports(io, files);
     out.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(out) }));
     await writeModelFiles(files, model, JSON.parse(readFileText(path)) as object);
-    for (const file of findUnnamed(args, path)) io.err(`wrote ${file}\n`);
+    for (const file of args.flatMap((_, index) => defaultName(args, index, path) ?? [])) io.err(`wrote ${file}\n`);
     return EXIT.passed;
   });
 }
@@ -51,15 +51,7 @@ function nameFiles(args: readonly string[], input: string): string[] {
   });
 }
 
-/** Returns the names of the files without a given name. */
-function findUnnamed(args: readonly string[], input: string): string[] {
-  return args.flatMap((_, index) => defaultName(args, index, input) ?? []);
-}
-
-/**
- * Returns the default name of a file whose flag is the last argument or is followed by another flag. Undefined for all other
- * arguments.
- */
+/** Returns the default name of a file whose flag is the last argument or is followed by another flag. Undefined for all other arguments. */
 function defaultName(args: readonly string[], index: number, input: string): string | undefined {
   const ending = OPTIONS.find(({ name }) => args[index] === `--${name}`)?.ending;
   const next = args[index + 1];

@@ -28,10 +28,7 @@ export interface HookPlace {
   readonly path: string;
 }
 
-/**
- * Time limit of `setup`. The timer also keeps the process alive: Node exits when a hook waits for something that never
- * happens.
- */
+/** Time limit of `setup`. The timer also keeps the process alive: Node exits when a hook waits for something that never happens. */
 const SETUP_LIMIT_MS = 1_800_000; // 30 min
 const TEARDOWN_LIMIT_MS = 60_000;
 

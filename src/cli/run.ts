@@ -73,7 +73,6 @@ export async function runScenarioCommand(args: readonly string[], command: strin
   });
 }
 
-/** Runs one of several scenarios. */
 const runOneFile: SeveralRequest["run"] = (file, given, io, watched) => {
   const flags = flagsFor(file, given);
   const problems: Problem[] = [];
@@ -192,7 +191,6 @@ export function planChange({ values, limits }: PlanChanges): ((plan: Plan) => Pl
   return (plan) => withPlanValues({ ...plan, assertions: [...plan.assertions, ...limits] }, values);
 }
 
-/** Returns the help of a scenario, with its parameters. */
 function scenarioPage(usage: string, { scenario }: LoadedScenario): HelpPage {
   const problems: Problem[] = [];
   const { params } = scenario.definition as { readonly params?: unknown };

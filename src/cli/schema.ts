@@ -10,7 +10,6 @@ import type { HelpPage } from "./help/page.ts";
 
 /** `rampart schema NAME`: prints a published JSON Schema. */
 
-/** A schema that the command prints. */
 interface PublishedSchema {
   readonly summary: string;
   /** Returns the schema as plain data. */

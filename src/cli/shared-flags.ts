@@ -36,10 +36,7 @@ export function sharedFlags(door: Door, isWanted: (option: SharedOption) => bool
     .map((option) => toFlag(option, door === "run"));
 }
 
-/**
- * Returns one option as a flag. @param hasScenario whether the flag replaces a setting of a scenario; outputs are not part of
- * scenarios
- */
+/** Returns one option as a flag. @param hasScenario whether the flag replaces a setting of a scenario; outputs are not part of scenarios */
 function toFlag(option: SharedOption, hasScenario: boolean): Flag {
   const { name, short, value, choices, meant, meantAs, isCommon, help, isRepeatable, setting = "outputs" } = option;
   const text = defaultTextOf(option, true);
@@ -47,8 +44,7 @@ function toFlag(option: SharedOption, hasScenario: boolean): Flag {
   return {
     name,
     help,
-    ...defined({ short, value, choices, meant, meantAs, isRepeatable }),
-    ...(isCommon === true ? { isCommon } : {}),
+    ...defined({ short, value, choices, meant, meantAs, isCommon, isRepeatable }),
     ...(option.default === undefined || option.setting !== undefined ? {} : { default: String(option.default) }),
     ...(text === undefined || defaultText === undefined ? {} : { defaultText }),
   };
@@ -78,11 +74,7 @@ export function readShared(flags: FlagValues, door: Door, problems: Problem[]): 
   return values;
 }
 
-/**
- * Reads the files of reports, by their key in a plan.
- * @param read the files that the command reads
- * @param problems receives files that cannot be written
- */
+/** Reads the files of reports, by their key in a plan. @param read the command's inputs @param problems receives unwritable files */
 export function readFiles(
   flags: FlagValues,
   options: readonly SharedOption[],
@@ -103,10 +95,7 @@ export function readFiles(
   return Object.fromEntries(given.map(({ key, path }) => [key, path]));
 }
 
-/**
- * Reads an option with a number, a time in ms or a percentage, for a command that handles the option itself. @param problems receives an
- * invalid value
- */
+/** Reads a number, a time in ms or a percentage that the command handles itself. @param problems receives an invalid value */
 export function readAmount(flags: FlagValues, door: Door, name: string, problems: Problem[]): number | undefined {
   const option = sharedOptions(door).find((one) => one.name === name);
   const read = option && readOption(flags, option, problems);

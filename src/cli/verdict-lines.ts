@@ -4,10 +4,7 @@ import { buildRunModel } from "../report/model/build-model.ts";
 import { CHECK_WORDS } from "../report/text/render-text.ts";
 import type { ExecutedPlan } from "./execute.ts";
 
-/**
- * Lines that `--quiet` still prints, so that a failed gate shows the reason: the verdict, the checks that did not pass, and unstable
- * levels.
- */
+/** Lines that `--quiet` still prints: the verdict, the checks that did not pass, and unstable levels. */
 
 /** Returns the lines about a run that did not pass; empty for one that passed, or whose error is printed anyway. */
 export function describeVerdict(plan: Plan, { result, repeated }: ExecutedPlan): string[] {

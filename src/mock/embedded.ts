@@ -29,10 +29,7 @@ export interface EmbeddedStart {
   readonly kind: WarmUpKind;
 }
 
-/**
- * Starts the mock in a separate thread on free loopback ports, and waits until it is warm and listens. @throws RunError, and
- * UserError for its tokenizer
- */
+/** Starts the mock in a thread on free loopback ports, and waits until it is warm. @throws RunError, UserError for its tokenizer */
 export async function startEmbedded(start: EmbeddedStart): Promise<EmbeddedServer> {
   const worker = startWorker({ role: "mock", data: undefined });
   const fail = (reason: string, hint = "Report this as a bug."): RunError =>

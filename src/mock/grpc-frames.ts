@@ -32,10 +32,7 @@ export class StatusError extends Error {
 /** A call whose stream is cut off: the client gets no status. */
 export class CutError extends Error {}
 
-/**
- * Sends the headers of a response. Its status follows when the stream ends. @param status returns the trailers; called when
- * they are sent
- */
+/** Sends the headers of a response. @param status returns the trailers; called when the stream ends */
 export function openResponse(stream: ServerHttp2Stream, status: () => Record<string, string>): void {
   stream.respond(CONTENT, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers(status()));

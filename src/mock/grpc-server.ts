@@ -39,10 +39,7 @@ const UNARY: Readonly<Record<string, Unary>> = {
   ModelInfer: async (model, message) => encodeMessage(messages.INFER_RESPONSE, await infer(model, message)),
 };
 
-/**
- * Creates a server for KServe v2 over gRPC, and for the methods of other services by path. It uses the runtime's HTTP/2 server,
- * so that the client is not tested against itself.
- */
+/** Creates a server for KServe v2 over gRPC and other methods by path, on the runtime's HTTP/2, not the client's own. */
 export function createGrpcServer(model: MockModel, methods: Readonly<Record<string, MockMethod>> = {}): Http2Server {
   const server = createServer({ settings: { initialWindowSize: 1024 * 1024 } });
   server.on("stream", (stream, headers) => {

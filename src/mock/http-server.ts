@@ -8,10 +8,7 @@ const KEPT_MS = 75_000;
 /** Maximum length of a request's body, which is buffered in memory. */
 const MOST_BODY_BYTES = 256 * 1024 * 1024; // 256 MiB
 
-/**
- * Creates a server for KServe v2, OpenAI's API and other services, which are tried first. It uses the runtime's HTTP server, so
- * that the client is not tested against itself.
- */
+/** Creates a server for KServe v2, OpenAI's API and services, which come first, on the runtime's HTTP, not the client's own. */
 export function createHttpServer(model: MockModel, llm: MockLlm, services: readonly MockHandlers[]): Server {
   return createServer({ keepAliveTimeout: KEPT_MS }, (request, response) => {
     void answer(model, llm, services, request, response).catch((error: unknown) => {

@@ -43,7 +43,6 @@ export class MockLlm {
     return { id: EMBEDDED_LLM, object: "model", owned_by: "rampart", ...(name === WORDS ? {} : { root: name }) };
   }
 
-  /** Reports whether the model serves this path. */
   serves(path: string): boolean {
     return Object.hasOwn(LLM_FORMATS, path);
   }

@@ -113,11 +113,7 @@ export class MockModel {
     return name === EMBEDDED_MODEL && (version === "" || version === VERSION);
   }
 
-  /**
-   * Returns the outputs after the planned latency.
-   * @param inputs binary contents by input name
-   * @throws MockError for bad inputs and for the planned ratio of requests
-   */
+  /** Returns the outputs after the planned latency. @throws MockError for bad inputs and for the planned ratio of requests */
   async infer(inputs: ReadonlyMap<string, Uint8Array>): Promise<MockOutput[]> {
     const startedNs = nowNs();
     await waitUntil(startedNs + msToNs(this.latencyMs()));

@@ -9,7 +9,6 @@ const SEED = 3;
 
 /** The latency and the faults of a mock's service. */
 export interface Pacing {
-  /** Waits for the planned latency. */
   wait(): Promise<void>;
   /** Draws whether the next request gets an error, by the planned ratio. */
   fails(): boolean;

@@ -19,15 +19,9 @@ const CHECKED_COUNTS = [...Array.from({ length: 20 }, (_, index) => index + 1), 
 export interface MockTokens {
   /** Name of the tokenizer; `words` without one. */
   readonly name: string;
-  /**
-   * Returns text of a number of tokens of a response; the joined texts have as many tokens. @param isStart whether the response
-   * begins with it
-   */
+  /** Returns text of a number of tokens, also when joined with others. @param isStart whether the response begins with it */
   write(count: number, isStart: boolean): string;
-  /**
-   * Returns the number of prompt tokens of a request. In a prompt of token ids, each number is a token; roles, images and audio
-   * have none.
-   */
+  /** Returns the number of prompt tokens of a request. Each token id is one; roles, images and audio have none. */
   countPrompt(kind: ResponseKind, body: string): number;
 }
 

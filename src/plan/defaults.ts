@@ -10,6 +10,9 @@ export const DEFAULT_WINDOWS: {
 /** A request that receives no byte for this time fails. */
 export const DEFAULT_STALL_TIMEOUT_MS = 60_000;
 
+/** Time that a run over a bus waits for the bus and its agents. */
+export const DEFAULT_AGENTS_WAIT_MS = 10_000;
+
 /** Lengths of prompts and responses of language models, in tokens. */
 export const DEFAULT_ISL = 550;
 export const DEFAULT_OSL = 128;

@@ -184,7 +184,7 @@ export function busSchema() {
     agentCount: v.exactOptional(v.pipe(count, v.maxValue(MOST_AGENTS, `must be ${MOST_AGENTS} or less`))),
     /** Number of agents that may be lost during the run, which then continues without their share. Default: 0 */
     allowLost: v.exactOptional(wholeSchema(0)),
-    /** Longest wait for that number of agents. Default: 10 s */
+    /** Longest wait for that number of agents. Default: DEFAULT_AGENTS_WAIT_MS */
     waitMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
     /** Files with the login: credentials, or the seed of an NKey. */
     credsFile: v.exactOptional(v.string()),

@@ -13,6 +13,17 @@ export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** Wraps a text at spaces into lines of at most this number of characters. A longer word gets a separate line. */
+export function wrapWords(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
 /** Mark of colours in a text until it is printed. It is random, so that no server, model or file can produce it. */
 const COLOR_MARK = `rampart-color-${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${COLOR_MARK}(\\d+);`, "g");

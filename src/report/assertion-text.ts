@@ -13,11 +13,9 @@ import { endsAfter, formatMetricValue } from "./model/values.ts";
 
 /** Describes the values that an assertion measured: the same words in JSON, in the verdict and in every report. */
 
-/** An assertion in words. */
 interface DescribedAssertion {
   /** `worst 31.2 ms at concurrency 8`, and the reason if it is unresolved. A single level is not named. */
   readonly measured: string;
-  /** The limit with its unit. */
   readonly limit: string;
 }
 

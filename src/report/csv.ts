@@ -12,7 +12,6 @@ export function formatCsv({ sections }: ReportModel): string {
   return sections.flatMap(({ id, tables }) => tables.map((table) => formatTable(id, table))).join("\r\n");
 }
 
-/** A column of the file. */
 interface CsvColumn {
   readonly title: string;
   readonly textOf: (cell: Cell) => string;
@@ -37,10 +36,7 @@ const UNITS: Readonly<Partial<Record<CellQuantity, readonly [name: string, scale
   ratio: ["%", (value) => value * 100],
 };
 
-/**
- * Returns the CSV columns of a table column: its values, the ends of their intervals, and whether each sample is too small.
- * Intervals and marks only if a row has them.
- */
+/** Returns the CSV columns of a table column: values and, if any row has them, the ends of intervals and the marks. */
 function toCsvColumns({ key, quantity, unit: columnUnit }: Column, cells: readonly Cell[]): CsvColumn[] {
   const [name = columnUnit] = UNITS[quantity] ?? [];
   const unit = name === undefined ? "" : ` (${name})`;

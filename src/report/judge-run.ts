@@ -93,10 +93,7 @@ const IMPRECISE: Finding = {
   headline: "the runs together are not as precise as asked for",
 };
 
-/**
- * Returns the exit code of a run that ended early, else 65 if anything failed, 69 if a run has only failed requests, 66 if anything
- * is unresolved.
- */
+/** Returns the exit code of a run that ended early, else 65 if anything failed, 69 without a success, 66 if unresolved. */
 function exitCodeOfRuns(runs: readonly RunResult[], findings: readonly Finding[]): number {
   const ended = runs.find(hasEndedEarly);
   if (ended !== undefined) return ended.error === undefined ? EXIT.interrupted : exitCodeOf(ended.error.code);

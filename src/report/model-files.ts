@@ -69,11 +69,7 @@ export function formatReportJson(json: object): string {
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-/**
- * Writes the files of this kind that a plan asks for.
- * @param json source of the model
- * @throws RunError at the end, naming the files that could not be written
- */
+/** Writes the files that a plan asks for. @param json source of the model @throws RunError at the end, naming files not written */
 export async function writeModelFiles(files: OutputFilesPlan, model: ReportModel, json: object): Promise<void> {
   await writeEach(Object.keys(MODEL_FILES) as ModelFileKey[], async (key) => {
     const path = files[key];

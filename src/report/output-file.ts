@@ -41,7 +41,6 @@ const MOST_NAMES = 5;
 const COPY_BYTES = 256 * 1024;
 const RETRY_MS = 5;
 
-/** Options for writing a file. */
 interface OutputOptions {
   /** Whether secrets are masked. False for files that a run reads again and sends. Default: true */
   readonly isMasked?: boolean;
@@ -84,7 +83,6 @@ export class OutputFile {
     });
   }
 
-  /** Returns the number of bytes of a text in the file. */
   sizeOf(text: string): number {
     return this.toBytes(text).length;
   }
@@ -319,10 +317,7 @@ export function notWritten(path: string, error: unknown, at: SettingPath): RunEr
   return new RunError("output", `${path} cannot be written: ${full ?? describeWriteError(error)}`, hintFor(at, full));
 }
 
-/**
- * Returns the error for a file that ends before its last request. Parameters are as in {@link writeReport}. @param requestCount
- * number of requests in the file
- */
+/** Returns the error for a file that ends before its last request. @param requestCount number of requests in the file */
 export function cutOff(path: string, error: unknown, at: SettingPath, requestCount: number): RunError {
   const full = whyFull(error);
   const message = `${path} is cut off after ${countOf(requestCount, "request")}, and the later ones are lost: ${full ?? messageOf(error)}`;

@@ -5,10 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { describeWriteError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 
-/**
- * Resolves output paths, and checks whether an existing file can be replaced. Loads its modules on first use, because most runs write no
- * files.
- */
+/** Resolves output paths, and checks whether an existing file can be replaced. Loads its modules on first use. */
 
 /** Maximum number of links to follow, to detect cycles. */
 const MOST_LINKS = 40;

@@ -2,7 +2,6 @@ import type { Interval } from "../measure/intervals/certainty.ts";
 
 /** Plots as plain data, independent of the way they are drawn. */
 
-/** File formats of plots. */
 const PLOT_FORMATS = ["html", "svg"] as const;
 
 export type PlotFormat = (typeof PLOT_FORMATS)[number];
@@ -143,13 +142,9 @@ export interface BarPlot extends PlotFrame {
   readonly kind: "bars";
   readonly categories: readonly string[];
   /** A value for each category; null: no value. */
-  readonly series: readonly {
-    readonly name: string;
+  readonly series: readonly (Pick<XySeries, "name" | "uncertain" | "meaning"> & {
     readonly values: readonly (number | null)[];
-    /** Whether each value is uncertain. Uncertain values are drawn hollow. Default: none */
-    readonly uncertain?: readonly boolean[] | undefined;
-    readonly meaning?: Meaning | undefined;
-  }[];
+  })[];
   /** Whether the bars of a category are stacked. Otherwise they are side by side. */
   readonly isStacked: boolean;
 }

@@ -23,10 +23,7 @@ interface ReportKind {
   create(plan: Plan, sink: TextSink): Report | Promise<Report>;
 }
 
-/**
- * @param meter measures the tokens of the run, if a front door has opened it
- * @param followed follows the runs over time, for the reports that show this
- */
+/** @param meter measures the tokens, if a front door has opened it @param followed follows the runs over time */
 type CreateFile = (
   plan: Plan,
   sink: TextSink,

@@ -38,10 +38,7 @@ export interface TextSink {
   readonly isQuiet?: boolean | undefined;
   /** Number of columns of the terminal of `out`; undefined if it is not a terminal. */
   readonly outColumns?: number | undefined;
-  /**
-   * Number of columns of the terminal of `err`, whose text can be redrawn; undefined if it is not a terminal, or is the log of a CI
-   * system.
-   */
+  /** Number of columns of the terminal of `err`; undefined if it is not a terminal, or is the log of a CI system. */
   readonly errColumns?: number | undefined;
 }
 
@@ -54,10 +51,7 @@ type ShowJson = (json: ReportJson) => void | Promise<void>;
 /** The JSON and the model need libraries, which are not loaded before the first request. */
 const loadJson = () => import("./json/report-json.ts");
 
-/**
- * Creates a report from the JSON of runs, with the warnings that were reported meanwhile.
- * @param followed follows the runs over time. Absent: the JSON does not contain that
- */
+/** Creates a report from the JSON of runs and the warnings meanwhile. @param followed absent: the JSON has no charts over time */
 export function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
   const warned: string[] = [];
   const optionsOf = (results: readonly RunResult[]): ReportOptions => ({
@@ -79,10 +73,7 @@ export function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJso
   };
 }
 
-/**
- * Creates a report that is a rendered model: when the runs have ended, it builds the model, renders it and writes the text.
- * @param write receives the text
- */
+/** Creates a report that is a rendered model, built when the runs have ended. @param write receives the text */
 export function createModelReport(
   plan: Plan,
   sink: TextSink,
@@ -104,7 +95,6 @@ export interface GuardedReport extends Report {
   finish(result: RunResult): Promise<void>;
   /** A report for a single run, such as the live view, finishes with the last run. */
   finishRuns(repeated: RepeatedResult): Promise<void>;
-  /** The write error, if any. */
   readonly error: RunError | undefined;
 }
 

@@ -46,10 +46,7 @@ export function readStoredReport(path: string, isAll = false): ReportModel {
 /** A document that is written as JSON. */
 type StoredJson = ScenarioReportJson | ScenariosJson;
 
-/**
- * Builds the model of a document; undefined for a comparison of files, which has no runs. @param isAll shows all metrics of a
- * comparison
- */
+/** Builds the model; undefined for a comparison of files, which has no runs. @param isAll all metrics of a comparison */
 export function modelOf(json: StoredJson, isAll = false): ReportModel | undefined {
   if ("scenarios" in json) {
     const models = json.scenarios.map(({ report }) => report && modelOf(report, isAll));
@@ -62,10 +59,7 @@ export function modelOf(json: StoredJson, isAll = false): ReportModel | undefine
   return alternation && side && buildAlternationModel(alternation, side);
 }
 
-/**
- * Returns the plan of a run, with placeholders for the functions of its scenario, which are not in the file. A report does not call
- * them.
- */
+/** Returns the plan of a run, with placeholders for the functions of its scenario, which a report does not call. */
 function planOf({ plan: written }: ReportJson): Plan {
   const plan = written as unknown as Plan;
   const whole = withCalls(plan, new Map([...functionsOf(plan).keys()].map((name) => [name, () => undefined])));

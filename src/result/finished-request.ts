@@ -19,10 +19,7 @@ export interface FinishedRequest {
   readonly scheduledLatencyMs: number;
   /** Time from the send to the first byte of the response; absent if none arrived. */
   readonly firstByteMs?: number;
-  /**
-   * Set if the request was sent again over a new connection, because the server closed the kept one. Its times run from the
-   * first send.
-   */
+  /** Set if the request was sent again over a new connection, because the server closed the kept one. Its times run from the first send. */
   readonly isResent?: true;
   /** Number of responses with content: 1 unless the response is a stream. */
   readonly responses: number;

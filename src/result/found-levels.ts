@@ -3,10 +3,7 @@ import { endsOf, isAnswered } from "../load/search.ts";
 import { defined } from "../plan/objects.ts";
 import type { FindMaxResult, LevelResult } from "./run-result.ts";
 
-/**
- * Adds a level's result. The result of a repeated measurement replaces the earlier one and keeps it in `repeats`; a partial
- * result does not replace it.
- */
+/** Adds a level's result. A complete repeated measurement replaces the earlier one and keeps it in `repeats`. */
 export function addLevel(levels: LevelResult[], result: LevelResult, isRepeated: boolean): void {
   const index = isRepeated ? levels.findLastIndex((level) => identifyLevel(level) === identifyLevel(result)) : -1;
   const before = levels[index];

@@ -59,10 +59,7 @@ export function whyUnjudged({ findMax }: RunResult): string | undefined {
   return `no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
 }
 
-/**
- * Above this ratio of unsent requests, the load was not the requested one. A smaller ratio may be one late moment at the end of
- * a level.
- */
+/** Above this ratio of unsent requests, the load was not the requested one. Less may be one late moment at the end of a level. */
 const BEHIND_RATIO = 0.05;
 const BEHIND_NS = 0.1e9;
 

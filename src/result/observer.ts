@@ -57,10 +57,7 @@ export interface RunProgress {
   counts(): ProgressCounts;
   /** Passes the records since the last call to `onBatch`. */
   drainRecords(): void;
-  /**
-   * Returns totals of the run's tokens since the first call, a moment later. Undefined, or absent, if no tokens are measured.
-   * Rejects if the token measurement fails.
-   */
+  /** Returns totals since the first call, a moment later. Undefined or absent without tokens. Rejects if their measurement fails. */
   readonly tokenTotals?: (() => Promise<TotalledTokens | undefined>) | undefined;
 }
 
@@ -104,10 +101,7 @@ export interface RunObserver {
   onPhase?(start: PhaseStart | undefined): void;
   /** @param latencyNs the latency that the stability check uses */
   onWindow?(trial: number, window: Measurement, latencyNs: number): void;
-  /**
-   * Called when the run waits for requests in flight, at most this long. The wait is not part of its measured time. Undefined: the
-   * wait has ended.
-   */
+  /** Called when the run waits for requests in flight, outside of its measured time. Undefined: the wait has ended. */
   onWait?(mostMs: number | undefined): void;
   /** Called after a window in which no request succeeded. */
   onEmptyWindow?(trial: number): void;

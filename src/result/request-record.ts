@@ -30,23 +30,15 @@ export interface RequestRecord {
 }
 
 /** One failed request, for exports. Times are as in {@link RequestRecord}. */
-export interface FailedRequest {
-  /** Number of the request among the finished requests of the run, from 0. */
-  readonly index: number;
-  readonly sendEpochNs: bigint;
+export interface FailedRequest
+  extends Pick<RequestRecord, "index" | "sendEpochNs" | "sequenceId" | "inputs" | "isResent" | "tags"> {
   /** Arrival of the first byte; undefined if none arrived. */
   readonly firstByteEpochNs: bigint | undefined;
   /** Time at which the failure was detected. */
   readonly endEpochNs: bigint;
-  readonly sequenceId: number;
-  readonly inputs: RequestContent;
   /** Number of responses before the failure. */
   readonly responseCount: number;
   readonly failure: Failure;
-  /** As in {@link RequestRecord}. */
-  readonly isResent?: true;
-  /** Absent if the run has no tags. */
-  readonly tags?: Tags;
 }
 
 /** One response of a request, for exports. */

@@ -55,10 +55,7 @@ export interface LevelResult {
   readonly hasServerCounters: boolean;
   /** Requests delayed by the load's limit on outstanding requests; absent if there is no limit. */
   readonly delayedByLimit?: DelayedRequests;
-  /**
-   * Requests that were due within the level and not sent, because the client was behind its schedule; estimated above one
-   * million. Default: 0.
-   */
+  /** Requests that were due and not sent, because the client was behind; estimated above one million. Default: 0 */
   readonly unsentCount?: number;
   /** Token metrics of each request, in GenAI-Perf's mode and with MLPerf's rules. */
   readonly tokenRows?: TokenColumns;
@@ -172,9 +169,7 @@ export interface RunResult {
   /** Absent unless the load searches for the highest level that meets the plan's limits. */
   readonly findMax?: FindMaxResult | undefined;
   readonly connectionCount: number;
-  /**
-   * Number of requests that were sent again over a new connection. Each counts once as sent, and its times run from the first send.
-   */
+  /** Number of requests that were sent again over a new connection. Each counts once as sent, and its times run from the first send. */
   readonly resendCount: number;
   /** Data received over HTTP in the whole run. Absent if not counted. */
   readonly received?: ReceivedData | undefined;
@@ -211,10 +206,7 @@ export interface SendingHost {
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
-  /**
-   * Time by which the host's clock was ahead of this host's at the start (below 0: behind), the uncertainty of that, and the
-   * drift until the end, in nanoseconds.
-   */
+  /** Time by which the host's clock was ahead at the start, the uncertainty of that, and the drift until the end, in nanoseconds. */
   readonly clockOffsetNs: number;
   readonly clockErrorNs: number;
   readonly clockDriftNs: number;

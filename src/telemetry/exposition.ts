@@ -150,10 +150,7 @@ function unescapeText(text: string): string {
   return text.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
 }
 
-/**
- * Parses a floating-point number in Go's format; returns undefined if it is not valid.
- * @param text the value, with an optional timestamp
- */
+/** Parses a number in Go's format; undefined if it is not valid. @param text the value, with an optional timestamp */
 function parseSampleValue(text: string): number | undefined {
   const number = text.trimStart().split(/\s/, 1)[0] ?? "";
   const special = /^([+-]?)(inf(?:inity)?|nan)$/i.exec(number);

@@ -21,7 +21,6 @@ export interface GaugePollerOptions {
   /** Fetches the metrics as text; rejects with the reason for a failure. Not called again until it has settled. */
   fetch(): Promise<string>;
   warn(warning: GaugeWarning): void;
-  /** Receives each reading. */
   onReading?(reading: GaugeReading): void;
   /** Default: this thread's clock. */
   readonly clock?: Clock;
@@ -160,10 +159,7 @@ export function readGauges(text: string, exposition = new Exposition()): GaugeRe
   return reading;
 }
 
-/**
- * Returns the names of reported families that are missing in a reading. @param needsGpus false: GPU families are not required on the page
- * of an engine
- */
+/** Returns the reported families that a reading lacks. @param needsGpus false: GPU families are not required of an engine */
 export function missingFamilies(reading: GaugeReading, needsGpus: boolean): string[] {
   const found = GAUGE_KEYS.filter((gauge) => reading[gauge] !== undefined).map(gaugeSourceOf);
   if (!needsGpus && found.length > 0 && found.every((source) => source.of === "engine")) return [];

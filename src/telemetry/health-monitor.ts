@@ -37,16 +37,12 @@ export class LoadMonitor {
   /** Standstills since the first start, in no particular order. */
   readonly standstills: Standstill[] = [];
 
-  /**
-   * @param isLagFree whether requests' times do not depend on this thread, so that they do not include its lag. Default:
-   * false
-   */
+  /** @param isLagFree whether requests' times do not depend on this thread, so that they do not include its lag. Default: false */
   constructor(clock = systemClock, isLagFree = false) {
     this.clock = clock;
     this.isLagFree = isLagFree;
   }
 
-  /** Starts or restarts monitoring. */
   start(): void {
     const { clock } = this;
     if (this.cancelTicks === undefined && !this.isLagFree) {

@@ -14,9 +14,7 @@ export interface ReadingsView {
   readonly values: Float64Array;
 }
 
-/**
- * The readings of one series. In a long run, it keeps every second one, then every fourth, and so on, so that memory is bounded.
- */
+/** The readings of one series. In a long run, it keeps every second one, then every fourth, and so on, so that memory is bounded. */
 export class Readings {
   private times = new Column();
   private values = new Column();

@@ -37,10 +37,7 @@ export interface ScrapedEndpoint {
   /** Epoch nanoseconds of the first and last scrape; 0 if there were none. */
   readonly firstEpochNs: bigint;
   readonly lastEpochNs: bigint;
-  /**
-   * Seconds from the start of the measured time, or after a warm-up from its first scrape, to the last scrape: the time in which counters
-   * were counted.
-   */
+  /** Seconds in which counters were counted: from the start, or after a warm-up from the first scrape, to the last scrape. */
   readonly durationSec: number;
   /** Mean duration of a scrape; NaN if there were none. */
   readonly fetchMeanMs: number;

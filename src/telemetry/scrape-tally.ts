@@ -5,7 +5,6 @@ import type { HistogramBucket } from "./histogram-estimate.ts";
 import { Readings } from "./readings.ts";
 import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries } from "./scrape-result.ts";
 
-/** Maximum number of series per server. */
 const MOST_SERIES = 5000;
 /** Maximum number of dropped series to count. */
 const MOST_LEFT_OUT = 50_000;

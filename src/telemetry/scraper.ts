@@ -14,10 +14,7 @@ export interface ScraperOptions {
   onFailure(reason: string, isFirst: boolean): void;
 }
 
-/**
- * Scrapes the metrics of one server during a run: once before it, to check the address, then at the start, at the interval, and at the end.
- * The run does not wait for scrapes in between.
- */
+/** Scrapes the metrics of one server before the run, at its start, at the interval, and at its end. The run does not wait between. */
 export class Scraper {
   private readonly options: ScraperOptions;
   private readonly tally = new ScrapeTally();
@@ -55,7 +52,6 @@ export class Scraper {
     return this.tally.result(this.options.url, this.failedCount, this.failure);
   }
 
-  /** Stops scraping. */
   stop(): void {
     this.isRunning = false;
     clearTimeout(this.timer);

@@ -7,9 +7,7 @@ export interface TelemetryMetric {
   readonly series: readonly TelemetrySeries[];
 }
 
-/**
- * The readings of one metric for one source, such as a GPU. Both lists have the same length. In a long run they are thinned out evenly.
- */
+/** The readings of one metric for one source, such as a GPU. Both lists have the same length. In a long run they are thinned out evenly. */
 export interface TelemetrySeries {
   /** The GPU, or the labels of the series; empty if there is only one series. */
   readonly label: string;

@@ -2,10 +2,7 @@ import { isObject } from "../plan/objects.ts";
 import type { Normalize } from "./normalizers.ts";
 import { type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts";
 
-/**
- * Tokens added to the model's vocabulary, which are searched for before the text is tokenized. Source: HuggingFace's `tokenizers`,
- * `added_vocabulary`.
- */
+/** Tokens added to the vocabulary, searched for before the text is tokenized. Source: `tokenizers`, `added_vocabulary`. */
 
 /** One added token. */
 export interface AddedToken {

@@ -40,7 +40,6 @@ function decodeBase64(base64: string): Uint8Array {
 }
 
 class Charsmap {
-  /** The trie's units. */
   private readonly units: Uint32Array;
   /** The replacements, each ended by a zero byte. */
   private readonly texts: Uint8Array;

@@ -35,9 +35,7 @@ export function readSpecialTokens(config: unknown): Readonly<Record<string, stri
   return tokens;
 }
 
-/**
- * Returns the conversation format of a `tokenizer_config.json`; undefined if it has none. Among several, the one named `default` is used.
- */
+/** Returns the conversation format of a `tokenizer_config.json`, of several the `default`; undefined if it has none. */
 export function readChatFormat(config: unknown): ChatFormat | undefined {
   if (!isObject(config)) return undefined;
   const { chat_template: given } = config;

@@ -22,7 +22,6 @@ const TOTAL_TIMEOUT_MS = 600_000;
 const AT = { setting: "inputs.tokenizer" } as const;
 const LOCAL = "a folder with the model's tokenizer.json, a tiktoken encoding such as o200k_base, or none.";
 
-/** A response of the hub. */
 interface Response {
   readonly status: number;
   /** The commit that the revision points to. */

@@ -94,9 +94,7 @@ function makeHarmonyTokens(): Record<string, number> {
   return named;
 }
 
-/**
- * Loads an encoding and its ranks. Special tokens in a text count as plain text, as in `encode_ordinary`: users' texts do not contain them.
- */
+/** Loads an encoding and its ranks. Special tokens in a text count as plain text, as in `encode_ordinary`. */
 export async function loadEncoding(name: string, encoding: EncodingName): Promise<Tokenizer> {
   const { pattern, special, load } = ENCODINGS[encoding];
   const { default: file } = await load();

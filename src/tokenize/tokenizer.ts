@@ -2,10 +2,7 @@ import type { ChatFormat } from "./chat-format.ts";
 
 /** Conversion of text to tokens and back, like the model's own tokenizer. */
 
-/**
- * A loaded tokenizer. It adds no special tokens. Special tokens in a text are recognized in the same places as by the
- * original.
- */
+/** A loaded tokenizer. It adds no special tokens. Special tokens in a text are recognized in the same places as by the original. */
 export interface Tokenizer {
   /** The name by which it was loaded: a folder, `org/model`, or an encoding such as `cl100k_base`. */
   readonly name: string;

@@ -3,10 +3,7 @@ import { type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts"
 import type { TokenizerModel } from "./tokenizer-model.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/**
- * SentencePiece's unigram model, which splits a word in the most likely way. Source: HuggingFace's `tokenizers`,
- * `models/unigram`.
- */
+/** SentencePiece's unigram model, which splits a word in the most likely way. Source: HuggingFace's `tokenizers`, `models/unigram`. */
 
 /** Difference between the scores of the least likely token and of an unknown character, which is even less likely. */
 const UNKNOWN_PENALTY = 10;

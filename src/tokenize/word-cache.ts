@@ -17,7 +17,6 @@ export class WordCache {
     for (const id of this.find(word)) ids.push(id);
   }
 
-  /** Returns the number of the word's tokens. */
   count(word: string): number {
     return this.find(word).length;
   }

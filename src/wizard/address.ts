@@ -1,10 +1,7 @@
 import { UserError } from "../plan/problem.ts";
 import { parseUrl } from "../run/open/endpoint.ts";
 
-/**
- * Explains why a text is not the address of a server; undefined if it is one. A query is allowed, because it is part of an HTTP
- * server's path.
- */
+/** Explains why a text is not the address of a server; undefined if it is one. A query is part of an HTTP server's path. */
 export function checkAddress(answer: string): string | undefined {
   try {
     parseUrl(answer.trim().replace(/\?.*$/s, ""), 1);

@@ -130,10 +130,7 @@ function describeFound(found: readonly FoundApi[]): string {
   return found.map(({ description, protocol }) => `${description} over ${PROTOCOLS[protocol]}`).join(", and ");
 }
 
-/**
- * Sends one request to the address of any HTTP server. Returns a sentence if the requests of the scenario would fail; undefined
- * if they would not, or if this is unknown.
- */
+/** Sends one request to an HTTP server. Returns a sentence if the scenario's requests would fail; undefined if not, or if unknown. */
 export async function describeRefusal(answers: Answers): Promise<string | undefined> {
   const { url = "", path, recording } = answers;
   // Recorded requests may not be GET requests.
@@ -146,11 +143,7 @@ export async function describeRefusal(answers: Answers): Promise<string | undefi
   return `${address}${asked} answers HTTP ${status}: all requests of the scenario would fail.${hint}`;
 }
 
-/**
- * Finds the models of the chosen target: queries its server, or reads its folder.
- * @throws RunError when the server cannot be queried
- * @throws UserError when an answer is wrong
- */
+/** Finds the models of the chosen target: queries its server, or reads its folder. @throws RunError, UserError for a wrong answer */
 export async function findModels(answers: Answers): Promise<readonly ListedModel[]> {
   const server = serverOf(answers);
   return server === undefined ? (wizardTargetOf(answers)?.listModels?.(answers) ?? []) : probeModels(server);

@@ -102,17 +102,14 @@ export function lacksTargetAnswer(answers: Answers, around: Surroundings): boole
   );
 }
 
-/** Reports whether a question belongs to a goal. */
 function isOfGoals(id: QuestionId): boolean {
   return goalsAsking(id).length > 0;
 }
 
-/** Returns the names of the goals that ask a question. */
 function goalsAsking(id: QuestionId): string[] {
   return Object.entries(GOALS).flatMap(([name, { asks }]) => (id in asks ? [name] : []));
 }
 
-/** Returns the names of the targets that need an answer. */
 function targetsAsking(id: QuestionId): string[] {
   return Object.entries(WIZARD_TARGETS).flatMap(([name, { asks }]) => (asks.includes(id) ? [name] : []));
 }

@@ -52,7 +52,6 @@ export class Interview {
   /** Answers from options, and answers that follow from them. */
   private given: Answers;
   private answers: Answers = {};
-  /** Questions that the user answered, with the answers before each. */
   private readonly asked: { readonly id: QuestionId; readonly before: Answers }[] = [];
   /** Questions that the user went back to, which are asked even if the server answers them. */
   private readonly reopened = new Set<QuestionId>();

@@ -24,7 +24,6 @@ export class QueriedServer {
     return this.listed ?? [];
   }
 
-  /** Whether the server has listed its models. */
   get isProbed(): boolean {
     return this.listed !== undefined;
   }

@@ -35,7 +35,6 @@ function goalsFor({ given }: Surroundings): Choice[] {
   return (meant.length > 0 ? meant : all).map(([value, { label, hint }]) => ({ value, label, hint }));
 }
 
-/** Creates a question for a number of tokens. */
 function askLength(id: "isl" | "osl", message: string, usual: number): Question {
   return {
     id,
@@ -58,7 +57,6 @@ function checkChoice(question: Question): Question["check"] {
   };
 }
 
-/** Creates a question with a fixed set of answers. */
 function choose(question: Omit<Question, "check">): Question {
   const full: Question = { ...question, check: (...args) => checkChoice(full)(...args) };
   return full;
@@ -230,7 +228,6 @@ export const QUESTIONS: readonly Question[] = [
   }),
 ];
 
-/** Reports whether the address has a path or a query. */
 function hasPath({ url = "" }: Answers): boolean {
   return /^(?:https?:\/\/)?[^/?]*[/?]./.test(url);
 }

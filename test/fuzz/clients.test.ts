@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import { FAILURE_KINDS } from "../../src/transport/failure.ts";
 import { GrpcJsCallClient } from "../../src/transport/general/grpc-js-call-client.ts";
@@ -27,6 +26,7 @@ import {
   TYPE,
 } from "../transport/http2/write-frames.ts";
 import { type RawConnection, startRawServer } from "../transport/raw-server.ts";
+import { readStreamed } from "../transport/simple-model.ts";
 import { fewerRuns, type Mutation, mutate, mutations } from "./bounds.ts";
 
 /** Servers that send garbage, half responses and nothing: every client reports every request exactly once, and never hangs. */

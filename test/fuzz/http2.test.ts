@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import { MessageReader } from "../../src/transport/grpc/messages.ts";
 import { readHead } from "../../src/transport/grpc/response-head.ts";
 import { HeaderReader } from "../../src/transport/http2/frame-handler.ts";
@@ -11,6 +10,7 @@ import { join } from "../transport/bytes.ts";
 import * as recorded from "../transport/fixtures/recorded.ts";
 import { readFrames } from "../transport/http2/read-frames.ts";
 import { frame, grpcMessage, headerBlock } from "../transport/http2/write-frames.ts";
+import { readStreamed } from "../transport/simple-model.ts";
 import { cutAt, cuts, mutate, mutations, RUNS } from "./bounds.ts";
 import { outcomeOf } from "./outcome.ts";
 

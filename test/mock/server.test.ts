@@ -6,8 +6,6 @@ import { createLatency, parseLatency } from "../../src/mock/latency.ts";
 import { MockError, MockModel } from "../../src/mock/model.ts";
 import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
-import { createGrpcCodec, readStreamed } from "../../src/service/triton/grpc-codec.ts";
-import { createHttpCodec } from "../../src/service/triton/http-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import { GrpcJsClient } from "../../src/transport/general/grpc-js-client.ts";
 import { UndiciClient } from "../../src/transport/general/undici-client.ts";
@@ -16,7 +14,7 @@ import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import type { Endpoint } from "../../src/transport/request.ts";
 import { Driver, endpointAt, getRequest } from "../transport/drive.ts";
-import { simpleModel, simpleTensors, toInt32 } from "../transport/simple-model.ts";
+import { grpcCodec, httpCodec, readStreamed, simpleModel, simpleTensors, toInt32 } from "../transport/simple-model.ts";
 
 const quick = await startMock(DEFAULT_MOCK, LOOPBACK);
 const padded = await startMock({ ...DEFAULT_MOCK, responseBytes: 100_000 }, LOOPBACK);
@@ -35,10 +33,10 @@ const CLIENTS: readonly (readonly [name: string, wire: "http" | "grpc" | "grpc-s
 
 for (const [name, wire, create] of CLIENTS) {
   describe(`mock, asked by ${name}`, () => {
-    const codecFor = (outputs = simpleModel.outputs): ReturnType<typeof createHttpCodec> =>
+    const codecFor = (outputs = simpleModel.outputs): ReturnType<typeof httpCodec> =>
       wire === "http"
-        ? createHttpCodec({ ...simpleModel, outputs }, { inputFormat: "binary", outputFormat: "binary" })
-        : createGrpcCodec({ ...simpleModel, outputs }, { isStreaming: wire === "grpc-stream" });
+        ? httpCodec({ ...simpleModel, outputs })
+        : grpcCodec(wire === "grpc-stream", { ...simpleModel, outputs });
     const ask = async (server: typeof quick, codec: ReturnType<typeof codecFor>): ReturnType<Driver["request"]> => {
       const driver = new Driver(create(endpointAt(wire === "http" ? server.httpPort : server.grpcPort)));
       await driver.client.reserve(1);

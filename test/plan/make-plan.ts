@@ -16,6 +16,11 @@ export type PlanChange = Partial<Omit<Plan, "target" | "measurement" | "client" 
   readonly outputs?: Partial<Plan["outputs"]>;
 };
 
+/** A model `simple` of a Triton server. */
+export function makeTarget(change: Partial<TritonTargetPlan> = {}): TritonTargetPlan {
+  return { ...DEFAULT_TRITON_TARGET, url: "127.0.0.1:8000", protocol: "http", model: "simple", ...change };
+}
+
 /** A sound plan: 100 requests at concurrency 1, reported in Rampart's own way; failures are only counted. */
 export function makePlan(change: PlanChange = {}): Plan {
   const { target, measurement, client, outputs, ...rest } = change;
@@ -29,13 +34,7 @@ export function makePlan(change: PlanChange = {}): Plan {
     telemetry: NO_TELEMETRY,
     assertions: [],
     ...rest,
-    target: {
-      ...DEFAULT_TRITON_TARGET,
-      url: "127.0.0.1:8000",
-      protocol: "http",
-      model: "simple",
-      ...target,
-    },
+    target: makeTarget(target),
     measurement: {
       mode: { kind: "requests", count: 100 },
       warmupRequests: 0,

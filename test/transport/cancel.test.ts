@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import type { Failure } from "../../src/transport/failure.ts";
 import { GrpcJsCallClient } from "../../src/transport/general/grpc-js-call-client.ts";
@@ -18,6 +17,7 @@ import { requestsIn } from "./http1/requests-in.ts";
 import { type ScriptedConnection, startScripted } from "./http2/scripted-server.ts";
 import { frame, GRPC_HEADERS, grpcAnswer, grpcMessage, headers, TYPE } from "./http2/write-frames.ts";
 import { type RawConnection, startRawServer } from "./raw-server.ts";
+import { readStreamed } from "./simple-model.ts";
 
 /** Requests that are given up, with every client: what the server sees, and that the slot goes on. */
 

@@ -1,5 +1,7 @@
 import type { ModelInfo } from "../../src/service/service.ts";
 import type { Tensor } from "../../src/service/tensor.ts";
+import { createGrpcCodec, readStreamed } from "../../src/service/triton/grpc-codec.ts";
+import { createHttpCodec } from "../../src/service/triton/http-codec.ts";
 
 /** The model `simple` of Triton's examples, which every server of the tests has: sum and difference of two INT32[16]. */
 
@@ -18,6 +20,22 @@ export const simpleModel: ModelInfo = {
     { ...spec, name: "OUTPUT1" },
   ],
 };
+
+/** Reads the messages of a stream of the model. */
+export { readStreamed };
+
+/** Returns the codec of a model over HTTP, by default of `simple` with binary tensors. */
+export function httpCodec(
+  model = simpleModel,
+  format: "binary" | "json" = "binary",
+): ReturnType<typeof createHttpCodec> {
+  return createHttpCodec(model, { inputFormat: format, outputFormat: format });
+}
+
+/** Returns the codec of a model over gRPC, by default of `simple`. */
+export function grpcCodec(isStreaming: boolean, model = simpleModel): ReturnType<typeof createGrpcCodec> {
+  return createGrpcCodec(model, { isStreaming });
+}
 
 /** 0, 1 … 15 and sixteen times `second`. */
 export function simpleTensors(second = 1): Tensor[] {

@@ -3,8 +3,6 @@ import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 import type { TlsSettings } from "../../src/runtime/tls.ts";
-import { createGrpcCodec, readStreamed } from "../../src/service/triton/grpc-codec.ts";
-import { createHttpCodec } from "../../src/service/triton/http-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import { GrpcJsClient } from "../../src/transport/general/grpc-js-client.ts";
 import { UndiciClient } from "../../src/transport/general/undici-client.ts";
@@ -17,7 +15,7 @@ import { makeCertificates } from "../servers/tls.ts";
 import { latin1 } from "./bytes.ts";
 import { Driver, endpointAt, type Outcome } from "./drive.ts";
 import { startRawServer } from "./raw-server.ts";
-import { simpleModel, simpleTensors } from "./simple-model.ts";
+import { grpcCodec, httpCodec, readStreamed, simpleTensors } from "./simple-model.ts";
 
 /** All clients against Go's TLS, with and without client certificates. */
 
@@ -58,10 +56,7 @@ const CLIENTS: readonly ClientCase[] = [
 ];
 
 for (const { name, create, wire } of CLIENTS) {
-  const codec =
-    wire === "http"
-      ? createHttpCodec(simpleModel, { inputFormat: "binary", outputFormat: "binary" })
-      : createGrpcCodec(simpleModel, { isStreaming: wire === "grpc-stream" });
+  const codec = wire === "http" ? httpCodec() : grpcCodec(wire === "grpc-stream");
   const isOwn = name.startsWith("own");
 
   /** One inference; by name, since the certificate is for `localhost`. */

@@ -77,10 +77,7 @@ function readFlags(kind: UrlKind, flags: FlagValues): ReadFlags {
   return { settings, given: { values, limits } };
 }
 
-/**
- * Finds the server, model and tokenizer for some settings. @param values values of the plan, which determine the source
- * addresses of connections
- */
+/** Finds the server, model and tokenizer. @param values of the plan, which determine the source addresses of connections */
 type Find = (settings: UrlSettings, values: PlanValues) => Promise<Found>;
 
 /** Returns a function that finds a server once for all points of a sweep with the same settings. */
@@ -103,7 +100,6 @@ function sayBeside(text: string, flags: FlagValues, io: CommandIo): void {
   if (!flags.has("quiet")) io.err(`${escapeControls(maskText(text))}\n`);
 }
 
-/** Parts of a run's request. */
 interface UrlRequest {
   readonly kind: UrlKind;
   readonly settings: UrlSettings;
@@ -111,7 +107,6 @@ interface UrlRequest {
   readonly find: Find;
 }
 
-/** One run of the command. */
 class UrlRun {
   private readonly request: UrlRequest;
   private readonly io: CommandIo;

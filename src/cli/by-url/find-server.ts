@@ -50,7 +50,6 @@ class Finder {
     this.io = io;
   }
 
-  /** Finds the server, its model and its tokenizer. */
   async find(): Promise<Found> {
     const { kind, settings } = this;
     const { text, ...place } = await this.findServer();
@@ -159,10 +158,7 @@ function usualShapes({ inputs }: Pick<ListedModel, "inputs">): string {
     .join(" ");
 }
 
-/**
- * Returns the error that describes what is at the address instead. @param command command that measures it. Undefined: no
- * command does, or no server was found
- */
+/** Returns the error that describes what is at the address instead. @param command that measures it; undefined: none */
 function otherServer({ server }: UrlKind, url: string, text: string, command: string | undefined): RunError {
   const what = text.replace(/\.$/, "");
   if (/^Nothing/.test(what))

@@ -19,7 +19,6 @@ export interface UrlKind {
   /** Longest measurement of a number of users in a search. */
   readonly forAtMost: Duration;
   readonly about: string;
-  /** Arguments for examples. */
   readonly examples: readonly string[];
 }
 

@@ -114,7 +114,6 @@ function countTokens(text: string, { response }: TimedResponse, tokenizer: Token
   return { tokenizer: tokenizer.name, inputTokens: tokenizer.count(text), outputTokens: tokenizer.count(output) };
 }
 
-/** Returns why a request failed. */
 function reasonOf({ failed, result }: Asked, { nameOf }: CommandIo): string {
   if (result.error !== undefined) return formatRunError(wordError(result.error, nameOf));
   return failed?.failure.message ?? result.failures[0]?.example ?? "it was not answered";

@@ -76,7 +76,6 @@ function listPieces(response: TimedResponse["response"]): Piece[] {
   ].toSorted((a, b) => a.read - b.read);
 }
 
-/** A piece of a response. */
 interface PieceRow {
   readonly atNs: number;
   /** Absent for the first piece. */
@@ -132,7 +131,6 @@ interface Timing {
   readonly gapNs: number | undefined;
   readonly tokensPerSec: number | undefined;
   readonly latencyNs: number | undefined;
-  /** Whether the number of tokens is known. */
   readonly isCounted: boolean;
 }
 
@@ -173,10 +171,7 @@ interface Arrival {
   readonly eventCount: number;
 }
 
-/**
- * Returns the times at which text arrived, in nanoseconds after the send. Pieces of events that were read together are
- * one arrival.
- */
+/** Returns the times at which text arrived, in nanoseconds after the send. Pieces of events that were read together are one arrival. */
 function arrivalsOf({ response, offsetsNs }: TimedResponse): Arrival[] {
   const arrivals: Arrival[] = [];
   let beforeNs = Number.NEGATIVE_INFINITY;

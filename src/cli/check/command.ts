@@ -119,10 +119,7 @@ function wasChecked({ compiler, failure }: TypeCheck): boolean {
   return compiler !== undefined && failure === undefined;
 }
 
-/**
- * Prints what the compiler said, a line for each error. Returns whether it found nothing wrong.
- * @param said the lines whose mistakes are printed already: `x.ts:4`
- */
+/** Prints the compiler's errors. Returns whether it found none. @param said the lines whose mistakes are printed already: `x.ts:4` */
 function reportTypes(
   { files, compiler, errors, failure }: TypeCheck,
   said: ReadonlySet<string>,

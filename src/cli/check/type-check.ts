@@ -26,10 +26,7 @@ const MODULES = "node_modules";
 const TYPES = "rampart.d.ts";
 const ENVIRONMENT = "rampart-env.d.ts";
 
-/**
- * Checks the types of scenarios in TypeScript; other scenarios are ignored. Files in folders with different settings are checked
- * separately.
- */
+/** Checks the types of scenarios in TypeScript. Files in folders with different settings are checked separately. */
 export function checkTypes(files: readonly string[]): TypeCheck[] {
   const scripts = files.filter((file) => /\.[cm]?ts$/i.test(file));
   const groups = Map.groupBy(scripts, (file) => `${findCompiler(file)}\n${findAbove(file, "tsconfig.json")}`);
@@ -95,10 +92,7 @@ function toErrors(text: string): string[] {
   });
 }
 
-/**
- * Returns the settings of the nearest `tsconfig.json`, or those that `rampart types` writes, for these files only.
- * @param folder folder with the types
- */
+/** Returns the settings of the nearest `tsconfig.json`, or those that `rampart types` writes. @param folder with the types */
 function settingsFor(files: readonly string[], folder: string): object {
   const [first = ""] = files;
   const config = findAbove(first, "tsconfig.json");

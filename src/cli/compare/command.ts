@@ -62,7 +62,6 @@ export const FLAGS: readonly Flag[] = commandFlags("compare", [
   },
 ]);
 
-/** The request of the command line. */
 interface Request {
   readonly given: GivenSides;
   readonly limits: readonly ChangeLimit[];

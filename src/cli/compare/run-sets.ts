@@ -67,10 +67,7 @@ function hasResponses({ values }: MeasuredRun["levels"][number]): boolean {
   return values.get("errorRate")?.value !== 1 && values.size > 0;
 }
 
-/**
- * Names each side by its only file, or by the first file and the number of further ones. File names without folders are enough if they
- * differ.
- */
+/** Names each side by its first file and the number of further ones. Names without folders are enough if they differ. */
 function nameSides(sides: readonly (readonly string[])[]): string[] {
   const long = sides.map((files) => nameFiles(files, (path) => path));
   const short = sides.map((files) => nameFiles(files, basename));

@@ -25,7 +25,6 @@ export interface Finding {
 export interface AskedLoad {
   readonly concurrency?: number;
   readonly ratePerSec?: number;
-  /** The server. */
   readonly host?: string;
   readonly port?: number;
   readonly protocol: "http" | "grpc";
@@ -33,7 +32,6 @@ export interface AskedLoad {
 
 /** A check of this machine. A new check needs one entry in `checks.ts`. */
 export interface Check {
-  /** Name in the report and in JSON. */
   readonly name: string;
   run(host: Host, load: AskedLoad): Finding | Promise<Finding>;
 }

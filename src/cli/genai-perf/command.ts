@@ -31,7 +31,6 @@ import { formatUsageError } from "./usage.ts";
 
 /** `rampart genai-perf …`, and the executable linked as `genai-perf`. */
 
-/** Kinds of values that are files. */
 const FILES: readonly GenaiFlag["kind"][] = ["path", "file"];
 
 /** Returns the arguments of genai-perf mode. */
@@ -57,10 +56,7 @@ function show(flag: GenaiFlag): ShownOption {
   );
 }
 
-/**
- * Exit codes of genai-perf. `failed` includes runs in which more requests failed than allowed. Their report on the other requests is still
- * written.
- */
+/** Exit codes of genai-perf. `failed` includes runs in which more requests failed than allowed, which still write their report. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
 /** The command. */

@@ -26,10 +26,7 @@ export interface EndpointType {
   readonly callsMethod?: true;
   /** True if requests and responses have token ids, as tensors of the engine of TensorRT-LLM. */
   readonly hasTokenIds?: true;
-  /**
-   * True if the server is Triton's library in a separate process, from `--triton-server-directory` and `--model-repository` after
-   * `--`.
-   */
+  /** True if the server is Triton's library in a separate process, from `--triton-server-directory` and `--model-repository` after `--`. */
   readonly isInProcess?: true;
   /** True if its path always streams. */
   readonly alwaysStreams?: true;

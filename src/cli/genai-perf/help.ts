@@ -1,5 +1,6 @@
+import { wrapWords } from "../../plan/terminal-text.ts";
 import { formatValue, USAGE_WIDTH } from "../options/argparse-usage.ts";
-import { formatRow, wrap } from "../options/help-rows.ts";
+import { formatRow } from "../options/help-rows.ts";
 import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
 import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
 import { flagsOf, type SubcommandName } from "./options/subcommands.ts";
@@ -22,13 +23,13 @@ export function formatHelp(subcommand: SubcommandName | undefined): string {
   if (subcommand === undefined) return formatTopHelp();
   return [
     formatUsage(subcommand),
-    ...wrap(ABOUT[subcommand], USAGE_WIDTH),
+    ...wrapWords(ABOUT[subcommand], USAGE_WIDTH),
     "",
     "options:",
     ...formatFlag(HELP_FLAG),
     ...[...Map.groupBy(flagsOf(subcommand), ({ group }) => group)].flatMap(formatSection),
     "",
-    ...wrap(
+    ...wrapWords(
       "Flags may be abbreviated, except Rampart's own. Flags after -- are perf_analyzer's and override those before it, except model, URL, endpoint, input data and profile export. Exit codes: 0 done, 1 failed, 2 wrong usage.",
       USAGE_WIDTH,
     ),
@@ -42,7 +43,9 @@ function formatTopHelp(): string {
     "Measures generative models on inference servers; takes the command lines of NVIDIA's GenAI-Perf.",
     "",
     "subcommands:",
-    ...Object.entries(ABOUT).flatMap(([name, about]) => formatRow(name, about, HELP_COLUMN, USAGE_WIDTH)),
+    ...Object.entries(ABOUT).flatMap(([name, about]) =>
+      formatRow(name, about, { column: HELP_COLUMN, width: USAGE_WIDTH }),
+    ),
     "",
     "options:",
     ...TOP_FLAGS.flatMap(formatFlag),
@@ -67,7 +70,7 @@ function formatFlag(flag: GenaiFlag): string[] {
     ...(fallback === undefined ? [] : [`Default: ${fallback}.`]),
   ];
   const names = flag.names.map((name) => `${name}${formatValue(flag)}`).join(", ");
-  return formatRow(names, [describeOption(flag), ...notes].join(" "), HELP_COLUMN, USAGE_WIDTH);
+  return formatRow(names, [describeOption(flag), ...notes].join(" "), { column: HELP_COLUMN, width: USAGE_WIDTH });
 }
 
 /** Returns a flag's default in words; undefined for switches and flags without a default. */

@@ -15,9 +15,7 @@ interface InputFile {
   readonly format: InputFormat;
 }
 
-/**
- * Returns the source of prompts. A word before a colon takes precedence over a format, which {@link checkInputFormat} then rejects.
- */
+/** Returns the source of prompts. A word before a colon takes precedence over a format, which {@link checkInputFormat} then rejects. */
 export function sourceOf({ file, format }: InputFile): PromptSource {
   return file === "" ? DEFAULT_PROMPTS.source : parseInputFile(file, hasPrefix(file) ? "auto" : format);
 }
@@ -27,10 +25,7 @@ export function hasMadeUpPrompts(input: InputFile): boolean {
   return isGenerated(sourceOf(input));
 }
 
-/**
- * Reports whether the file contains requests with timestamps. As with GenAI-Perf's payload files, these are sent once unless another
- * setting says otherwise.
- */
+/** Reports whether the file contains requests with timestamps. As in GenAI-Perf, these are sent once by default. */
 export function isPayloadFile(input: InputFile): boolean {
   return traitsOf(sourceOf(input)).hasTimes === true;
 }

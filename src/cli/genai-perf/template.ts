@@ -1,6 +1,6 @@
 import { messageOf, RunError, userError } from "../../plan/problem.ts";
+import { wrapWords } from "../../plan/terminal-text.ts";
 import { writeOutput } from "../../report/output-file.ts";
-import { wrap } from "../options/help-rows.ts";
 import type { Stimulus } from "./loads.ts";
 import { describeOption, type KeyedOption } from "./options/genai-option.ts";
 import { flagsOf } from "./options/subcommands.ts";
@@ -68,7 +68,7 @@ function explain(option: KeyedOption): string[] {
     const key = flagsOf("config").find(({ names }) => names.includes(name))?.key;
     return key ?? name.slice(2).replaceAll("-", "_");
   });
-  return wrap(named, COMMENT_WIDTH);
+  return wrapWords(named, COMMENT_WIDTH);
 }
 
 /** Formats a value like Python: `True`, `{'concurrency': 1}`, lists with commas. */

@@ -1,9 +1,6 @@
 import { readGuide } from "./guides.ts";
 
-/**
- * The doc comments of the scenario API, by the described item. They are read from the reference of scenarios, which is generated
- * from them.
- */
+/** The doc comments of the scenario API, by the described item, read from the generated reference of scenarios. */
 
 const PAGES = ["define-scenario", "targets", "loads", "inputs", "parameter-kinds"];
 /** The chapters of the reference that list functions. */
@@ -39,10 +36,7 @@ function cellsOf(line: string): string[] {
   return cells.map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/**
- * Returns the name in `name(arguments)` or `name`, between backticks, in its form for data: without the object of inputs and of
- * parameters.
- */
+/** Returns the name in `name(arguments)` or `name`, in its form for data: without the object of inputs and of parameters. */
 function nameOf(cell: string): string {
   return /^`(?:(?:input|param)\.)?([\w.]+)/.exec(cell)?.[1] ?? "";
 }

@@ -1,4 +1,4 @@
-import { wrap } from "../options/help-rows.ts";
+import { wrapWords } from "../../plan/terminal-text.ts";
 
 /** Conversion of Markdown to plain text for a terminal, for the subset of Markdown in the guides. */
 
@@ -54,7 +54,7 @@ function formatBlock(lines: readonly string[], layout: MarkdownLayout): string {
   if (first.startsWith("|")) return formatTable(lines, layout);
   if (/^(- |\d+\. )/.test(first)) return formatList(lines, layout);
   const heading = /^(#+) (.*)/.exec(first);
-  if (heading === null) return wrap(formatInline(lines.join(" "), layout), layout.columns).join("\n");
+  if (heading === null) return wrapWords(formatInline(lines.join(" "), layout), layout.columns).join("\n");
   const title = formatInline(heading[2] ?? "", layout);
   const [, level = ""] = heading;
   return `${title}\n${("=-~"[level.length - 1] ?? "~").repeat(title.length)}`;
@@ -70,7 +70,7 @@ function formatList(lines: readonly string[], layout: MarkdownLayout): string {
   return items
     .map((item) => {
       const [mark = ""] = /^(- |\d+\. )/.exec(item) ?? [];
-      const wrapped = wrap(formatInline(item.slice(mark.length), layout), layout.columns - mark.length);
+      const wrapped = wrapWords(formatInline(item.slice(mark.length), layout), layout.columns - mark.length);
       return wrapped.map((line, index) => (index === 0 ? mark : " ".repeat(mark.length)) + line).join("\n");
     })
     .join("\n");
@@ -110,7 +110,7 @@ function fitWidths(rows: readonly (readonly string[])[], columns: number): numbe
 }
 
 function formatRow(cells: readonly string[], widths: readonly number[]): string {
-  const wrapped = widths.map((width, index) => wrap(cells[index] ?? "", width));
+  const wrapped = widths.map((width, index) => wrapWords(cells[index] ?? "", width));
   const height = Math.max(...wrapped.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) =>
     widths

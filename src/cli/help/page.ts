@@ -1,6 +1,7 @@
+import { wrapWords } from "../../plan/terminal-text.ts";
 import type { TextSink } from "../../report/report.ts";
 import { defaultNote, endNotes, type Flag, type FlagValues, HELP_ALL_FLAG } from "../flags.ts";
-import { wrap } from "../options/help-rows.ts";
+import { formatRow } from "../options/help-rows.ts";
 
 /** The help of one of Rampart's own commands: one screen with `--help`, everything with `--help-all`. */
 
@@ -34,7 +35,6 @@ type HelpRow = readonly [name: string, meaning: string];
 /** Width of help, and maximum number of lines without `--help-all`. */
 export const HELP_COLUMNS = 80;
 const SCREEN_LINES = 40;
-/** Column of the meanings. */
 const MEANING_COLUMN = 26;
 
 /** Note in help about the values of options. */
@@ -84,16 +84,12 @@ function toLines(row: HelpRow): string[] {
 }
 
 function paragraph(text: string): string[] {
-  return [...wrap(text, HELP_COLUMNS), ""];
+  return [...wrapWords(text, HELP_COLUMNS), ""];
 }
 
 /** Formats a name and its meaning, wrapped beside it. @param column where the meaning begins */
 export function formatHelpRow([name, meaning]: HelpRow, column: number): string[] {
-  const left = `  ${name}`;
-  const isLong = left.length + 1 > column;
-  const [first = "", ...lines] = wrap(meaning, HELP_COLUMNS - column);
-  const rest = (isLong ? [first, ...lines] : lines).map((line) => `${" ".repeat(column)}${line}`);
-  return [isLong ? left : `${left.padEnd(column)}${first}`, ...rest];
+  return formatRow(name, meaning, { column, width: HELP_COLUMNS, gap: 1 });
 }
 
 /** Returns a flag with its whole text. */

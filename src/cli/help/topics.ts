@@ -6,7 +6,6 @@ import { temporaryFolder } from "../../runtime/temporary-file.ts";
 import { readGuide } from "./guides.ts";
 import { formatMarkdown } from "./markdown.ts";
 
-/** Maximum width of guides. */
 const MAX_COLUMNS = 110;
 
 /** Kinds of guides, in the order of help. */
@@ -151,10 +150,7 @@ export function printTopic(name: string, io: TextSink): boolean {
   return true;
 }
 
-/**
- * Default options of `less`, unless the user's LESS sets others: quit if the text fits on one screen, keep colours, leave the
- * text on the screen.
- */
+/** Default options of `less`: quit if the text fits on one screen, keep colours, leave the text on the screen. */
 const LESS = "FRX";
 
 /**

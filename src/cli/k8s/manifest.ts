@@ -142,7 +142,6 @@ function toJob(flags: FlagValues, scenario: PodScenario): JobSettings {
   };
 }
 
-/** Converts any text to a name. */
 function toLabel(text: string): string {
   const letters = text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
   const words = letters.replaceAll(/[^a-z0-9]+/g, "-").replace(/^[-\d]+/, "");

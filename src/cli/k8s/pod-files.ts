@@ -78,10 +78,7 @@ function commonFolder(paths: readonly string[]): string {
   return (end === -1 ? first : first.slice(0, end)).join(sep) || sep;
 }
 
-/**
- * Returns the problem that the files are too large, with the largest ones; empty if they are not. @param file the scenario, as
- * the user typed it
- */
+/** Returns the problem that the files are too large, with the largest ones; empty if they are not. @param file as typed */
 export function checkSizes(file: string, files: readonly PodFile[]): Problem[] {
   return [false, true].flatMap((isSecret): Problem[] => {
     const sizes = files
@@ -129,7 +126,6 @@ export function readKeyedFiles(files: readonly PodFile[]): KeyedFiles {
   return { texts: Object.fromEntries(texts), others: Object.fromEntries(others), items };
 }
 
-/** Maximum number of characters in a key. */
 const MOST_KEY = 253;
 
 function readBytes(path: string): Buffer {

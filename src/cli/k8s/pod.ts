@@ -1,3 +1,4 @@
+import { DEFAULT_AGENTS_WAIT_MS } from "../../plan/defaults.ts";
 import type { BusPlan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError } from "../../plan/problem.ts";
 import { msToNs, msToSec } from "../../plan/units.ts";
@@ -21,7 +22,6 @@ const CONDUCTOR = "0";
 
 /** Time between two attempts to reach the bus, which starts at the same time as the pods. */
 const RETRY_MS = 1000;
-const DEFAULT_WAIT_MS = 10_000;
 
 /** The subcommand. */
 export const COMMAND = flagCommand({ page: helpPage, operand: { name: "SCENARIO", takes: "file" }, run: runPod });
@@ -45,7 +45,7 @@ function readSettings(flags: FlagValues): { readonly bus: BusPlan; readonly inde
 
 /** @throws RunError if the bus cannot be used in time */
 async function waitForBus(bus: BusPlan, io: CommandIo): Promise<void> {
-  const { waitMs = DEFAULT_WAIT_MS } = bus;
+  const { waitMs = DEFAULT_AGENTS_WAIT_MS } = bus;
   const endNs = nowNs() + msToNs(waitMs);
   let isReported = false;
   for (;;) {

@@ -4,10 +4,7 @@ import type { ArgparseOption } from "./argparse.ts";
 export const USAGE_WIDTH = 98;
 const PREFIX = "usage: ";
 
-/**
- * Formats the usage of a command like argparse, with a final newline and without Rampart's own options. @param positional positional
- * argument, which is placed last
- */
+/** Formats the usage like argparse, with a final newline and without Rampart's own options. @param positional is last */
 export function formatArgparseUsage(
   prog: string,
   options: readonly ArgparseOption[],

@@ -4,10 +4,7 @@ import type { Option } from "./option.ts";
 
 /** Parses command lines like Python's argparse, but reports all problems instead of the first. */
 
-/**
- * Number of values of an option: none; one; one or more; any number; exactly one as a list; at most one. A repeated option is given several
- * times.
- */
+/** Number of values of an option: none; one; one or more; any number; exactly one as a list; at most one. */
 export type ValueCount = "switch" | "one" | "some" | "any" | "single" | "optional";
 
 /** The parts of a table's entry that parsing and usage need. */
@@ -216,10 +213,7 @@ type Found<O> =
   | { readonly kind: "option"; readonly option: O; readonly typed: string; readonly attached: string | undefined }
   | { readonly kind: "ambiguous"; readonly names: readonly string[] };
 
-/**
- * Finds an option by exact name, then by an unambiguous prefix of a long name that is not Rampart's own, then by letter
- * (`-p500`).
- */
+/** Finds an option by exact name, then by an unambiguous prefix of a long name that is not Rampart's own, then by letter (`-p500`). */
 function findOption<O extends ArgparseOption>(options: readonly O[], arg: string): Found<O> | undefined {
   const exact = (name: string): O | undefined =>
     options.find(({ names, documentedNames }) => names.includes(name) || documentedNames?.includes(name) === true);

@@ -1,4 +1,9 @@
-import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_STALL_TIMEOUT_MS, MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
+import {
+  DEFAULT_AGENTS_WAIT_MS,
+  DEFAULT_MAX_RESPONSE_BYTES,
+  DEFAULT_STALL_TIMEOUT_MS,
+  MOST_RESPONSE_BYTES,
+} from "../../plan/defaults.ts";
 import { BUS_FORM, clientsOf, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
 import { COMMANDS, MEASURING, NOT_SHOWN, type SharedOption } from "./shared-option.ts";
 
@@ -21,7 +26,6 @@ const ENDS_ABOVE = {
   help: "The run ends when a larger share of requests fails: 1%.",
 } as const;
 
-/** Files for a client of the bus. */
 const BUS_FILES = [
   ["bus-creds", "credsFile", "File with the credentials of a user of the bus."],
   ["bus-nkey", "nkeyFile", "File with the seed of an NKey of the bus."],
@@ -196,7 +200,7 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     kind: "duration",
     setting: "client.bus.waitMs",
     doors: WITH_AGENTS,
-    default: 10_000,
+    default: DEFAULT_AGENTS_WAIT_MS,
     help: "Longest wait for that many agents.",
     differs: {
       k8s: { default: PODS_WAIT_MS, help: "Longest wait for the NATS server, and for all pods that send." },

@@ -1,16 +1,10 @@
 import { nearestName, nearHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
+import type { Option } from "./option.ts";
 
 /** Parses command lines like GNU `getopt_long`, for any table of options. */
 
-/** The parts of a table's entry that parsing needs. */
-interface Entry {
-  readonly names: readonly [name: string, ...others: string[]];
-  readonly value?: string;
-  readonly switchWords?: readonly string[];
-  readonly isRampart?: boolean;
-  readonly meant?: readonly string[];
-}
+type Entry = Pick<Option<never, never>, "names" | "value" | "switchWords" | "isRampart" | "meant">;
 
 /** An option that was given. */
 export interface GivenOption<O> {

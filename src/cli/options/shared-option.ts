@@ -25,10 +25,7 @@ export type Door =
   | "mock"
   | "report";
 
-/**
- * Kind of value, with the same notation in all commands: a duration is `10s`, a percentage `1%` or 0, and the file `-` is
- * standard output.
- */
+/** Kind of value, with the same notation in all commands: a duration is `10s`, a percentage `1%` or 0. */
 type Kind = "switch" | "file" | "duration" | "percent" | "whole" | "decimal" | "choice" | "text";
 
 /** One option. */
@@ -46,7 +43,6 @@ export interface SharedOption {
   /** Value of a switch in the plan. Default: true. */
   readonly puts?: number | boolean;
   readonly choices?: readonly string[];
-  /** Bounds of a number. */
   readonly min?: number;
   readonly max?: number;
   readonly unit?: string;
@@ -60,7 +56,7 @@ export interface SharedOption {
   readonly resolve?: (text: string) => PlanValue;
   /** Names in other tools, with dashes. The error for such a name suggests this option. */
   readonly meant?: readonly string[];
-  /** Replacements for other names that correspond to a use of this option, by these names. */
+  /** Replacements for other names that correspond to a use of this option, by these names: `--slo ttft=200ms` for `--ttft`. */
   readonly meantAs?: Readonly<Record<string, string>>;
   /** True if each occurrence adds a text to a list in the plan. Without a setting, the command itself handles the list. */
   readonly isRepeatable?: true;
@@ -68,10 +64,7 @@ export interface SharedOption {
   readonly isFirst?: boolean;
   /** Whether help shows it on the first screen. */
   readonly isCommon?: boolean;
-  /**
-   * For a file: the extension of its name if none is given; the rest is the name of the command's input. Absent: a name is
-   * required.
-   */
+  /** For a file: the extension of its name if none is given; the rest is the name of the command's input. Absent: a name is required. */
   readonly ending?: string;
   /** Commands and modes that offer it. Absent: all that measure. */
   readonly doors?: readonly Door[];
@@ -79,24 +72,15 @@ export interface SharedOption {
   readonly differs?: Partial<Record<Door, Partial<SharedOption>>>;
 }
 
-/**
- * `differs` for an option that is not on the first screen of these commands. That screen shows the most frequent
- * options, as many as fit.
- */
+/** `differs` for an option that is not on the first screen of these commands, which shows the most frequent options. */
 export const NOT_SHOWN = { llm: { isCommon: false }, triton: { isCommon: false } } as const;
 
-/**
- * The value of an option for a plan, or the reason why there is none, with the fix; `given` is the text if it is one of
- * several.
- */
+/** The value of an option for a plan, or the reason why there is none, with the fix; `given` is the text if it is one of several. */
 export type PlanValue =
   | { readonly value: unknown }
   | { readonly message: string; readonly hint: string; readonly given?: string };
 
-/**
- * The value that was read for an option: a text, a number, milliseconds, percent, true for a switch, or all texts of an option that may
- * be repeated.
- */
+/** The value that was read: a text, a number, milliseconds, percent, true for a switch, or all texts if repeated. */
 export type GivenValue = string | number | true | readonly string[];
 
 /** Placeholders of values by kind. */

@@ -204,10 +204,7 @@ const OPTIONS: readonly SharedOption[] = [
   },
 ];
 
-/**
- * Describes a file of `rampart report`, which is named like its input if no name is given. @param ending extension of that
- * name
- */
+/** Describes a file of `rampart report`, which is named like its input if no name is given. @param ending extension of that name */
 function besideReport(ending: string, help: string): Partial<SharedOption> {
   return { ending, help: `${help} Without a name: beside the JSON, with the ending ${ending}.` };
 }
@@ -241,10 +238,7 @@ export function optionElsewhere(
   return { takesValue: kind !== "switch", hint };
 }
 
-/**
- * Returns the name of the option for a setting of the Plan, as users type it: a switch by its letter, if it has one. Undefined if there is
- * none.
- */
+/** Returns the name of the option for a setting of the Plan as users type it, a switch by its letter. Undefined: none. */
 export function sharedNameOf(door: Door, path: string): string | undefined {
   const option = sharedOptions(door).find(({ setting }) => setting === path);
   if (option === undefined) return undefined;

@@ -62,7 +62,7 @@ function formatOption({ names, value, help, unit, defaultText, isRepeatable }: P
     ...(defaultText === undefined ? [] : [`Default: ${defaultText}.`]),
     ...(isRepeatable === true ? ["May be repeated."] : []),
   ];
-  return formatRow(left, [help, ...notes].join(" "), HELP_COLUMN, WIDTH);
+  return formatRow(left, [help, ...notes].join(" "), { column: HELP_COLUMN, width: WIDTH });
 }
 
 const SIGNAL_NUMBERS: Readonly<Record<EndSignal, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };

@@ -227,10 +227,7 @@ export interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "isCh
   readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | undefined;
   /** The setting's value in a plan; undefined if the option cannot express it. Default: the value at the same path in the plan. */
   readonly of?: (plan: Plan) => V | undefined;
-  /**
-   * Formats a value as a user types it; several values for a repeatable option. For a switch, the number of times. Default: JavaScript's
-   * `String`.
-   */
+  /** Formats a value as a user types it; several for a repeatable option; for a switch, a count. Default: JavaScript's `String`. */
   readonly format?: (value: NonNullable<V>) => string | readonly string[];
 }
 

@@ -5,10 +5,7 @@ import { callModeOf } from "./options/measurement.ts";
 import { concurrencyOf, requestCounts } from "./rules.ts";
 import { Settings } from "./settings.ts";
 
-/**
- * Warns about options without effect, and about values that are replaced: lines for stderr, in perf_analyzer's words if they are
- * known.
- */
+/** Warns about options without effect, and about values that are replaced: lines for stderr, in perf_analyzer's words if they are known. */
 export function warnTogether(settings: Settings): string[] {
   return [
     ...warnOfThreads(settings),

@@ -36,10 +36,7 @@ export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems:
   return Object.values(given).some((value) => value !== undefined) ? given : undefined;
 }
 
-/**
- * Returns a load with the given users or rate. With a rate, users are the maximum number of requests in flight. @param
- * defaultUsers number of users if none are given
- */
+/** Returns a load with the given users or rate. With a rate, users are the maximum number of requests in flight. */
 export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: number): Load {
   if (perSec === undefined) return hold(users ?? defaultUsers, extent);
   return rate(perSec, { ...extent, ...defined({ concurrencyLimit: users }) });

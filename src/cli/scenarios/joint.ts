@@ -29,7 +29,6 @@ import { NAME, nameOfFile, outputOptions } from "./several.ts";
 export interface SeveralRequest {
   readonly files: readonly string[];
   readonly flags: FlagValues;
-  /** Problems of the command line. */
   readonly problems: Problem[];
   /** The command as it was called. */
   readonly command: string;
@@ -80,10 +79,7 @@ function jointOptions(flags: FlagValues): readonly SharedOption[] {
   return outputOptions().filter(({ name }) => flags.text(name)?.includes(NAME) === false);
 }
 
-/**
- * Reads the files that all scenarios share. @param problems receives problems with these, and with those of each scenario @param inputs
- * files that are read
- */
+/** Reads the files that all scenarios share. @param problems receives those of each scenario too @param inputs files that are read */
 function readJointFiles({ files, flags, problems }: SeveralRequest, inputs: readonly string[]): OutputFilesPlan {
   const joint = jointOptions(flags);
   const single = joint.filter((option) => !((fileKeyOf(option) ?? "") in MODEL_FILES));

@@ -13,7 +13,6 @@ import { type ParallelRun, runParallel } from "./parallel.ts";
 /** The request for a scenario. */
 export interface RunRequest {
   readonly flags: FlagValues;
-  /** Values of flags for its plan. */
   readonly values: PlanValues;
   /** Problems of the flags, which are reported together with those of the parameters. */
   readonly problems: Problem[];

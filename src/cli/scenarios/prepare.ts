@@ -91,10 +91,7 @@ export function explainLater(error: unknown, { file, place }: LoadedScenario): u
   return toLaterError(error, file, resolve(file)) ?? error;
 }
 
-/**
- * Reads the parameters and the changes that flags make to a scenario. @param problems problems of the flags, which are thrown together with
- * those of the parameters
- */
+/** Reads the parameters and the changes that flags make to a scenario. @param problems of the flags, thrown with the others */
 export function prepareScenario(
   { scenario, file, folder }: LoadedScenario,
   flags: FlagValues,

@@ -11,7 +11,6 @@ import type { FlagValues } from "../flags.ts";
 import { silent } from "../guarded-io.ts";
 import { findReadOutputs, routeTextAroundReports } from "../output-files.ts";
 
-/** Options of the run of a plan. */
 interface MadeRun {
   readonly flags: FlagValues;
   /** Observer of one of several runs. */
@@ -20,11 +19,7 @@ interface MadeRun {
   readonly notation?: LoadNotation;
 }
 
-/**
- * Runs a plan, or prints it with `--dry-run`. Returns the exit code.
- * @param execute runs it. Default: as the plan of a command, which has no functions
- * @throws UserError
- */
+/** Runs a plan, or prints it with `--dry-run`. Returns the exit code. @param execute Default: without functions @throws UserError */
 export async function runMadePlan(
   plan: Plan,
   { flags, watch, notation = "code" }: MadeRun,

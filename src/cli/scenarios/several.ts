@@ -26,10 +26,7 @@ const MARKS: readonly (readonly [end: RegExp, has: (text: string) => boolean])[]
 /** Placeholder for the name of the scenario in the paths of reports. */
 export const NAME = "{name}";
 
-/**
- * Returns the scenarios of a command line: its files, and those directly in its folders, by name. @param problems receives folders without
- * scenarios
- */
+/** Returns the given files, and those directly in given folders, by name. @param problems receives folders without scenarios */
 export function findScenarios(given: readonly string[], problems: Problem[]): string[] {
   const found = given.flatMap((path) => {
     if (!isDirectory(path)) return [path];

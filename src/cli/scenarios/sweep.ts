@@ -185,10 +185,7 @@ function tooManyPoints(path: string, count: number): Problem {
   return problem("invalid-value", path, message, "Give fewer values: each option multiplies the points.");
 }
 
-/**
- * Returns the values of a range; any other text is a single value. @param isParameter whether a text such as `16:9` may be
- * meant literally
- */
+/** Returns the values of a range, or a single value. @param isParameter whether a text such as `16:9` may be meant literally */
 function readValues(name: string, text: string, isParameter: boolean, problems: Problem[]): string[] {
   const path = `--sweep ${name}`;
   const range = parseRange(text);

@@ -8,7 +8,6 @@ import {
   type ValueCompletion,
 } from "./contexts.ts";
 
-/** Completion of a value. */
 const COMPLETES: ValueCompletion = {
   file: "_rampart_files -f; return",
   folder: "_rampart_files -d; return",

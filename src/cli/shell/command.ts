@@ -32,7 +32,6 @@ const SHELLS = {
 
 const SHELL_NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 
-/** Describes all commands. */
 type DescribeAll = () => Promise<readonly ShownCommand[]>;
 
 /** Returns `rampart completion`. */
@@ -57,7 +56,6 @@ export function createMan(describe: DescribeAll): LoadedCommand {
   return flagCommand({ page: manPage, run });
 }
 
-/** Formats a text from the description of all commands. */
 type FormatAll = (commands: readonly ShownCommand[]) => string;
 
 /** Returns what prints a text about all commands. @param read returns how to format it, or what is wrong with the operands */

@@ -16,7 +16,6 @@ export interface Word {
   readonly summary: string;
 }
 
-/** Options before a command. */
 const TOP_OPTIONS: readonly ShownOption[] = [
   { names: ["-h", "--help"], takes: "word", help: "Print the commands and guides." },
   { names: ["--version"], takes: "word", help: "Print the version." },

@@ -1,7 +1,6 @@
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandUsage, ShownCommand, ShownOption } from "../command-usage.ts";
 
-/** Meanings of the exit codes of Rampart's own commands. */
 const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   passed: "Done; every assertion holds.",
   internal: "A defect of Rampart.",
@@ -75,10 +74,7 @@ function formatOption({ names, value, choices, help }: ShownOption): string[] {
   return [".TP", `${terms}${argument}`, escapeRoff(text)];
 }
 
-/**
- * Escapes a line: one that begins with a dot or an apostrophe would be a macro, and non-ASCII characters are written as
- * numbers.
- */
+/** Escapes a line: one that begins with a dot or an apostrophe would be a macro, and non-ASCII characters are written as numbers. */
 function escapeRoff(text: string): string {
   const escaped = text
     .replaceAll("\\", "\\e")

@@ -10,7 +10,6 @@ import {
   type Word,
 } from "./contexts.ts";
 
-/** Completion of a value. */
 const COMPLETES: ValueCompletion = {
   file: "_files; return",
   folder: "_files -/; return",

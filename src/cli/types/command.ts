@@ -54,10 +54,7 @@ export const SCENARIO_OPTIONS = {
   allowImportingTsExtensions: true,
 };
 
-/**
- * Path of the module for the compiler. Without it, an include that covers several folders with types would find the
- * module twice.
- */
+/** Path of the module for the compiler. Without it, an include that covers several folders with types would find the module twice. */
 const PATHS = { rampart: [`./${TYPES}`] };
 
 const CONFIG_TEXT = `${JSON.stringify(

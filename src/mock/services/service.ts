@@ -6,11 +6,7 @@ export interface MockService {
   /** Placeholder of the option's value in help; absent for a switch. */
   readonly value?: string;
   readonly help: string;
-  /**
-   * Creates the service with the mock's latency and faults.
-   * @param value of the option; empty for a switch
-   * @throws UserError for an invalid value
-   */
+  /** Creates the service. @param value of the option; empty for a switch @throws UserError for an invalid value */
   create(plan: MockPlan, value: string): MockHandlers | Promise<MockHandlers>;
 }
 

@@ -126,10 +126,7 @@ function readInput(name: string, message: Uint8Array): Tensor | undefined {
   }
 }
 
-/**
- * Returns an output as a tensor. The real server responds with typed values. Only the extra output is sent as raw content, because
- * it may be long.
- */
+/** Returns an output with typed values, as the real server does; only the extra output, which may be long, as raw content. */
 function toTyped({ name, datatype, shape, bytes }: MockOutput): ProtoObject {
   const proto = toTensorProto({ name, datatype, shape, bytes });
   if (datatype !== "INT32") return proto;

@@ -8,10 +8,7 @@ const VERSION = "1.0";
 /** Inputs above this size count as long. */
 const SHORT_BYTES = 100;
 
-/**
- * TorchServe with the model `simple`, which responds with the length of the input. Its management API, which lists models, is
- * on the same port.
- */
+/** TorchServe with the model `simple`, which responds with the length of the input, and the management API on the same port. */
 export const torchServeMock: MockService = {
   help: "Also speak TorchServe's protocol: predictions/simple sends the number of bytes that it received, ping the health, and models the list of models.",
   create: (plan) => {

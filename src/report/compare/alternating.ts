@@ -32,10 +32,7 @@ export interface Alternation {
   readonly blocks: readonly Block[];
 }
 
-/**
- * Compares the blocks of both targets; undefined if a target has no block that ended as planned. @param isAll as in {@link
- * ComparedSides}
- */
+/** Compares the blocks of both targets; undefined if one has no complete block. @param isAll as in {@link ComparedSides} */
 export function compareBlocks({ names, precision, blocks }: Alternation, isAll: boolean): ComparedSides | undefined {
   const [base, next] = names.map((name) => toRunSet(name, blocks)) as [RunSet, RunSet];
   if (base.runs.length === 0 || next.runs.length === 0) return undefined;

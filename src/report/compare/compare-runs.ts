@@ -24,7 +24,6 @@ import type {
 } from "./comparison.ts";
 import { describeMissingIntervals, describeMixedRuns, findDifferences, formatsOf, listSome } from "./file-notes.ts";
 
-/** Settings of a comparison of runs. */
 interface CompareSettings {
   /** Smallest relative difference that matters, above 0: 0.05 for 5 %. */
   readonly precision: number;

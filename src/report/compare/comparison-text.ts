@@ -39,10 +39,7 @@ export function formatChange({ kind, value }: Change): string {
   return value === null ? "-" : `${signed(toPct(kind, value))} ${unitOf(kind)}`;
 }
 
-/**
- * Formats the interval of a change: `+2.0 to +11.0 %`; empty if there is none. If the interval is too wide to show how large the
- * change is, formats only the end next to "no change".
- */
+/** Formats the interval of a change: `+2.0 to +11.0 %`, or if it is too wide only the end next to "no change". */
 export function formatInterval(change: Change): string {
   const { kind, low, high } = change;
   const text = (value: number): string => signed(toPct(kind, value));
@@ -76,10 +73,7 @@ function signed(pct: number): string {
 
 const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(mean|p50|p90|p99)$/;
 
-/**
- * Reports whether a metric is in the short tables: the mean and p99 of most metrics, and the mean of metrics without a better
- * direction.
- */
+/** Reports whether a metric is in the short tables: mean and p99, or only the mean without a better direction. */
 function isShown({ name, better }: NamedMetric): boolean {
   if (!/\.(mean|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
   if (better === undefined) return name.endsWith(".mean");

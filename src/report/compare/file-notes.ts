@@ -5,10 +5,7 @@ import type { Comparison, FactDifference, RunSet } from "./comparison.ts";
 
 /** Describes the data that the files of a comparison lack, and data in them that is not compared. */
 
-/**
- * Reports whether a run's metrics have intervals. Ratios of requests do not count: the interval of an error rate follows from the
- * number of requests.
- */
+/** Reports whether a run's metrics have intervals; those of ratios follow from the number of requests and do not count. */
 export function hasIntervals({ levels }: MeasuredRun): boolean {
   const isCounted = (name: string): boolean => entryNamed(name)?.counts !== undefined;
   return levels.some(({ values }) => [...values].some(([name, { low }]) => low !== undefined && !isCounted(name)));

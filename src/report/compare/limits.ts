@@ -83,10 +83,7 @@ function judgeAt(
 /** Statistics that need fewer requests, closest first. */
 const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "mean"];
 
-/**
- * Returns the highest lower percentile of the same metric whose limit is decided. Not for the limit of a value, which does not
- * apply to another percentile.
- */
+/** Returns the highest lower percentile of the same metric whose limit is decided. Not for the limit of a value. */
 function findDecided(
   limit: ChangeLimit,
   { label, metrics }: LevelComparison,

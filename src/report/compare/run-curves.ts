@@ -10,10 +10,7 @@ import type { Comparison, LevelComparison, MetricComparison, RunSet } from "./co
 /** The latency that is drawn: the first of these that both sides have. */
 const LATENCIES = ["latency.p99", "latency.p50", "latency.mean"] as const;
 
-/**
- * Draws all runs of both sides in one chart: latency against throughput, with a line for each run; empty if a side lacks one of the
- * metrics.
- */
+/** Draws latency against throughput with a line for each run; empty if a side lacks one of the metrics. */
 export function runCurves({ base, next, levels }: Comparison): Plot[] {
   const x = findMetric("throughput");
   for (const name of LATENCIES) {
@@ -67,10 +64,7 @@ const MOST_REACH_PCT = 100;
 const ROW_PX = 26;
 const AXIS_PX = 90;
 
-/**
- * Draws the changes of a level; empty if there are none. @param metrics metrics to show @param isOnly whether it needs no name,
- * because its table has it
- */
+/** Draws the changes of a level; empty if there are none. @param isOnly whether it needs no name, because its table has it */
 export function levelChanges(
   { label }: LevelComparison,
   metrics: readonly MetricComparison[],

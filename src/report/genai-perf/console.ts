@@ -1,4 +1,5 @@
 import type { StatisticName } from "../../measure/numpy-statistics.ts";
+import { wrapWords } from "../../plan/terminal-text.ts";
 import {
   metricLabel,
   REQUEST_METRICS,
@@ -10,7 +11,7 @@ import {
 } from "./layout.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import type { GenAiPerfResult, Statistics } from "./result.ts";
-import { formatRichTable, wrapWords } from "./rich-table.ts";
+import { formatRichTable } from "./rich-table.ts";
 
 /** Longer names are wrapped. */
 const NAME_WIDTH = 36;

@@ -31,10 +31,7 @@ export function parseLimit(name: string, value: number): ResultLimit | string {
   return { metric, statistic: known, bound, value };
 }
 
-/**
- * Returns the limits that a result breaks, with the measured values: `request_latency.p99 <= 200.00 ms: 231.07`. A limit on a
- * metric that the result lacks counts as broken.
- */
+/** Returns the broken limits with their values: `request_latency.p99 <= 200.00 ms: 231.07`. A metric that is absent breaks its limit. */
 export function findBrokenLimits({ statistics }: GenAiPerfResult, limits: readonly ResultLimit[]): string[] {
   return limits.flatMap((limit) => {
     const measured = statistics.get(limit.metric)?.values.get(limit.statistic);

@@ -39,10 +39,7 @@ export function detectExportKind(source: ProfileExport): ResponseKind {
   );
 }
 
-/**
- * Detects the kind of the responses to a template's requests from the first response that shows it. @param field location of the
- * content
- */
+/** Detects the kind of a template's responses from the first one that shows it. @param field location of the content */
 export function detectExportedCustomKind(source: ProfileExport, field: ResponseField | undefined): ResponseKind {
   for (const { responses } of source.requests()) {
     const kind = detectCustomKind(responses.map(readOf), field);

@@ -19,7 +19,6 @@ export interface GenaiOutputs {
   readonly inputConfig: PythonJson;
   /** Formats of the plots; empty if there are none. */
   readonly plotFormats: readonly PlotFormat[];
-  /** Whether to print all tables. */
   readonly isVerbose: boolean;
 }
 
@@ -35,10 +34,7 @@ declare module "../../plan/plan.ts" {
 /** Paths of a run's files, by their keys in a plan. */
 export type ArtifactFiles = ReturnType<typeof artifactFiles>;
 
-/**
- * Returns the files of a run.
- * @param profileExportFile name of the export, by default `profile_export.json`; a folder in that name applies only to the export
- */
+/** Returns the files of a run. @param profileExportFile name of the export; a folder in it applies only to the export */
 export function artifactFiles(folder: string, profileExportFile: string) {
   const stem = join(folder, basename(profileExportFile).replace(/(?<=.)\.[^.]*$/, ""));
   return {

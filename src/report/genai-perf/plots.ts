@@ -60,11 +60,7 @@ export interface SweptRuns extends Pick<GenaiOutputs, "endpointType" | "plotForm
   readonly models: readonly string[];
 }
 
-/**
- * Draws a sweep's plots.
- * @param what the varied parameters, in words
- * @throws RunError when a file cannot be written
- */
+/** Draws a sweep's plots. @param what the varied parameters, in words @throws RunError when a file cannot be written */
 export async function drawSweep(
   { models, endpointType, plotFormats }: SweptRuns,
   points: readonly SweepPoint[],

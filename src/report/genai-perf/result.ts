@@ -37,13 +37,9 @@ export interface GenAiPerfResult {
   readonly telemetry?: TelemetryStatistics | undefined;
 }
 
-interface ResultSettings {
-  readonly family: ResponseFamily;
-  readonly endpointType: string;
-  readonly isStreaming: boolean;
+interface ResultSettings extends Pick<GenAiPerfResult, "family" | "endpointType" | "isStreaming" | "telemetry"> {
   /** Token metrics of the same requests, with the good requests; undefined if no goodput was requested. */
   readonly goodOf?: TokenMeasurement | undefined;
-  readonly telemetry?: TelemetryStatistics | undefined;
 }
 
 /** Computes GenAI-Perf's results from measured requests. */

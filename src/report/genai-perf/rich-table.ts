@@ -1,3 +1,5 @@
+import { wrapWords } from "../../plan/terminal-text.ts";
+
 /** Tables like those of Python's `rich`, with its defaults and a heavy head. */
 
 type Side = "left" | "right";
@@ -25,17 +27,6 @@ export function formatRichTable(
   ]
     .map((line) => `${line}\n`)
     .join("");
-}
-
-/** Wraps a text at spaces into lines of at most this number of characters. Longer words are not broken. */
-export function wrapWords(text: string, width: number): string[] {
-  const wrapped: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = wrapped.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) wrapped[wrapped.length - 1] = `${last} ${word}`;
-    else wrapped.push(word);
-  }
-  return wrapped;
 }
 
 function formatRow(row: readonly string[], widths: readonly number[], edge: string, side: Side): string[] {

@@ -112,10 +112,7 @@ export function formatPlace({ title }: Plot, index: number, heightPx: number, st
   return `${place}<noscript>${still}</noscript>`;
 }
 
-/**
- * Each chart has a picture for each of these widths, because text must not shrink with the picture. The style of the page shows the
- * one that fits.
- */
+/** Each chart has a picture for each width, because text must not shrink. The style of the page shows the one that fits. */
 const WIDTHS_PX = { narrow: 360, middle: 560, broad: 900 } as const;
 
 /** Parts that a picture inside a page does not need: ids for scripts, and styles that the page already has. */

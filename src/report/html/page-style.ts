@@ -5,10 +5,7 @@ const LIGHT =
 const DARK =
   "color-scheme: dark; --ground: #12161e; --panel: #1b212c; --text: #e6eaf2; --faint: #9aa5b8; --line: #303848; --good: #4cc38a; --bad: #ff7b6e; --warn: #e3b341;";
 
-/**
- * Style of all pages, for screens, phones and paper: one column on a phone, several on a screen; light or dark by the system's
- * setting or the button.
- */
+/** Style of all pages, for screens, phones and paper; light or dark by the system's setting or the button. */
 export const PAGE_STYLE = `
 :root { ${LIGHT} }
 :root[data-theme="dark"] { ${DARK} }

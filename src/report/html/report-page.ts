@@ -67,7 +67,6 @@ ${formatPlan(plan)}
   );
 }
 
-/** Formats the facts of the verdict, and links to the sections. */
 function formatFacts({ verdict, notes, sections }: ReportModel): string {
   const counts = SEVERITIES.flatMap(({ name, one, many }) => {
     const count = notes.filter(({ severity }) => severity === name).length;

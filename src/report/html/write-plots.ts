@@ -13,11 +13,7 @@ const WIDTH_PX = 700;
 const WIDE_PX = 1200;
 const HEIGHT_PX = 450;
 
-/**
- * Writes plots to a folder, which is created.
- * @returns the files' paths, the page first; empty without plots
- * @throws RunError when a file cannot be written
- */
+/** Writes plots to a new folder. @returns the files' paths, the page first @throws RunError when a file cannot be written */
 export async function writePlots(
   text: PageText,
   set: PlotSet,

@@ -69,10 +69,7 @@ function perGpu(estimate: ReadEstimate, gpuCount: number): EstimateJson {
   return scaled(estimate, "perSec", (value) => value / gpuCount);
 }
 
-/**
- * Returns the cost of a million: price per second divided by number per second. A lower rate costs more, so the ends of the
- * interval are swapped.
- */
+/** Returns the cost of a million. A lower rate costs more, so the ends of the interval are swapped. */
 function toCost({ value, low, high }: ReadEstimate, pricePerSec: number): EstimateJson {
   const of = (rate: number): number => (MILLION * pricePerSec) / rate;
   return scaled({ value, low: high, high: low !== null && low > 0 ? low : null }, "number", of);

@@ -158,7 +158,6 @@ function toGroupsJson(plan: Plan, result: LevelResult): Pick<LevelJson, "groups"
   };
 }
 
-/** Converts another measurement of a level. */
 function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult): RepeatJson {
   return {
     outcome,
@@ -201,7 +200,6 @@ export function toFindMaxJson({ limits = [], target, load }: Plan, result: FindM
   };
 }
 
-/** Converts the limits of a level to JSON. */
 function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJson {
   return defined({
     state,

@@ -17,7 +17,6 @@ import type { CombinationJson, OverRunsJson } from "../schema/runs.ts";
 
 /** Combines several runs, level by level. */
 
-/** The result of a search over runs, in JSON. */
 type HighestJson = NonNullable<CombinationJson["findMax"]>;
 
 /**
@@ -37,7 +36,6 @@ function levelsOverRuns(repeated: RepeatedResult): [LevelResult, ...LevelResult[
   });
 }
 
-/** Results of a search in several runs. */
 interface HighestOverRuns extends Omit<HighestJson, "unit" | "atHighest"> {
   /** Measurement of each complete run with a certain result at its highest load. */
   readonly results: readonly LevelResult[];

@@ -27,10 +27,7 @@ import { toDeliveryJson, toFindMaxJson, toLevelJson, toTimelineJson } from "./le
 import { toEstimateJson, toValueJson } from "./metrics.ts";
 import { toCombinationJson } from "./over-runs.ts";
 
-/**
- * The JSON of runs, from which all reports are made. Names contain units; latencies are also included as HDR histograms, which can
- * be merged.
- */
+/** The JSON of runs, from which all reports are made. Latencies are also included as HDR histograms, which can be merged. */
 
 /** Data of a report in addition to the result. */
 export interface ReportOptions extends NoteOptions {
@@ -190,7 +187,6 @@ function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict, runs: reado
   });
 }
 
-/** Returns the measured levels of a phase of a run. */
 function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
   return levels.filter(({ phase, window }) => phase?.index === index && window.durationNs > 0);
 }

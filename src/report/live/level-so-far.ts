@@ -11,7 +11,6 @@ import type { LevelPlace, LevelTally, RunSnapshot } from "./run-snapshot.ts";
 
 /** Results of the current level so far, in the columns of the report's table. */
 
-/** A row of the table. */
 interface SoFarRow {
   readonly place: LevelPlace | undefined;
   readonly json: Measured;

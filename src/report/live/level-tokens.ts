@@ -25,7 +25,6 @@ export class LevelTokens {
   }
 }
 
-/** A level whose tokens are followed. */
 interface FollowedLevel {
   readonly spentNs: number;
   /** Undefined if the level has no tokens. */

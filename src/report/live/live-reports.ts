@@ -13,10 +13,7 @@ export interface LiveReports {
   readonly sink: TextSink;
 }
 
-/**
- * Creates the live reports of a plan. @param hasView whether the terminal shows the run @throws UserError for a port that cannot be
- * used
- */
+/** Creates the live reports. @param hasView whether the terminal shows the run @throws UserError for a port that cannot be used */
 export async function createLiveReports(plan: Plan, sink: TextSink, hasView: boolean): Promise<LiveReports> {
   const { isLive, otlpUrl, watchPort } = plan.outputs;
   const state = new RunState(plan);

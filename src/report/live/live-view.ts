@@ -3,10 +3,7 @@ import type { Report, TextSink } from "../report.ts";
 import { formatLiveLine, formatLiveLines, LABEL_COLUMNS, type LiveLine } from "./live-text.ts";
 import type { RunState } from "./run-state.ts";
 
-/**
- * Shows the state of a run on stderr: on a terminal, a few lines that are redrawn; elsewhere, one line at intervals. A timer reads the
- * state.
- */
+/** Shows the state of a run on stderr, read by a timer: on a terminal, redrawn lines; elsewhere, one line at intervals. */
 
 const FRAME_MS = 250;
 /** Interval of lines if the user asked for them. */
@@ -116,10 +113,7 @@ export class LiveView implements Report {
     return `${DIM}${label}${RESET}${mark === undefined ? text : `${COLORS[mark]}${text}${RESET}`}`;
   }
 
-  /**
-   * Moves from the last drawn line to the first. A terminal that has become narrower has wrapped the lines. @param columns current
-   * width
-   */
+  /** Moves from the last drawn line to the first. A terminal that has become narrower has wrapped the lines. */
   private toTop(columns = Number.POSITIVE_INFINITY): string {
     const rows = this.drawn.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     return rows > 1 ? `\r\u001b[${rows - 1}A` : "\r";

@@ -5,10 +5,7 @@ import { nsToSec } from "../../plan/units.ts";
 import { followedOf } from "./level-so-far.ts";
 import type { LevelPlace, LevelTally, RunSnapshot } from "./run-snapshot.ts";
 
-/**
- * The metrics of a running load test, for Prometheus and OTLP. Metrics of the catalogue are named after their keys, in the style of
- * each.
- */
+/** The metrics of a running load test, named after the keys of the catalogue in the style of Prometheus and OTLP. */
 
 /** Labels of a series by name. */
 export type Labels = Readonly<Record<string, string>>;
@@ -21,13 +18,11 @@ interface MetricHead {
   readonly unit: string;
 }
 
-/** A metric with numbers. */
 interface NumberMetric extends MetricHead {
   readonly kind: "counter" | "gauge";
   readonly points: readonly { readonly labels: Labels; readonly value: number }[];
 }
 
-/** A metric with histograms of durations. */
 interface HistogramMetric extends MetricHead {
   readonly kind: "histogram";
   readonly points: readonly { readonly labels: Labels; readonly histogram: ExponentialHistogram }[];

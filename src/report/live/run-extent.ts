@@ -77,12 +77,10 @@ export class UsedTime {
   private waitedNs = 0;
   private current: { readonly startNs: number; readonly limitNs: number } | undefined;
 
-  /** Whether a level has begun. */
   get hasBegun(): boolean {
     return this.firstLevelNs !== undefined;
   }
 
-  /** Records the beginning of a level. */
   begin(atNs: number): void {
     this.firstLevelNs ??= atNs;
   }

@@ -98,6 +98,5 @@ export interface RunSnapshot extends RequestCounts {
   readonly levelTitle: string;
   /** Unit of throughput: `req/s`. */
   readonly unit: string;
-  /** Whether the run has ended. */
   readonly isFinished: boolean;
 }

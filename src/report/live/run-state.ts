@@ -32,10 +32,7 @@ import {
 const MOST_LEVELS = 100;
 /** A snapshot younger than this is returned again, so that frequent readers cost nothing. */
 const SNAPSHOT_NS = 100e6;
-/**
- * Rates and percentiles cover the last 5 seconds of the level. If snapshots are read less often, they cover the time since the
- * previous reading, up to half a minute.
- */
+/** Rates and percentiles cover the last 5 seconds of the level, or the time since the previous reading, up to half a minute. */
 const RECENT_NS = 5e9;
 const COLUMNS = { mostColumns: 121, columnNs: 250e6, whenFull: "forget" } as const;
 
@@ -304,7 +301,6 @@ class LevelSlot implements LevelTally {
   }
 }
 
-/** The windows of one level. */
 class SeenWindows {
   private readonly judge: StabilityJudge | undefined;
   private readonly atMost: number | undefined;

@@ -131,13 +131,8 @@ function buildSections(view: ReportView): Section[] {
 
 const MOST_IN_SUMMARY = 3;
 
-/** A subject with its charts. */
-interface ChartSection {
-  /** Id of the section with the charts. If there is none, a section with this title is added. */
-  readonly id: string;
-  readonly title: string;
-  readonly charts: readonly Plot[];
-}
+/** Charts for the section with this id. If there is none, a section with this title is added. */
+type ChartSection = Pick<Section, "id" | "title" | "charts">;
 
 /**
  * Adds charts to sections. The first section gets the charts that answer the question, at most three charts side by side or a wide
@@ -219,10 +214,7 @@ function verdictOf(view: ReportView): ModelVerdict {
   return { name, headline: name === "passed" || name === "measured" ? "" : headline, facts: factsOf(view) };
 }
 
-/**
- * Returns the number of measured requests and the measured time of all levels; of whole runs if there is no level. Other requests
- * are in the totals.
- */
+/** Returns the number of measured requests and the measured time of all levels; of whole runs if there is no level. */
 function factsOf({ json, runs, levels }: ReportView): string[] {
   const measured = countMeasured(levels.map((level) => level.json));
   const sent = measured > 0 ? measured : runs.reduce((sum, { json: run }) => sum + run.requests.sent, 0);

@@ -101,7 +101,6 @@ function metricColumn(
   };
 }
 
-/** Returns the displayed columns, each with its entry. */
 function shownColumns(words: LevelWords): { readonly shown: Column; readonly entry: LevelColumn }[] {
   return LEVEL_COLUMNS.map((entry) => {
     const { key, title, quantity, dropOrder, gapDropOrder } = entry;

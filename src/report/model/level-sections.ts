@@ -121,7 +121,6 @@ function describeEvidence({ count, confidence95 }: SpreadJson): string {
     : `${requests}, as informative as ${countOf(worth, "independent one")}`;
 }
 
-/** A level with the state of its client. */
 interface ClientRow extends LevelRow {
   readonly client: ClientJson;
 }
@@ -153,7 +152,6 @@ export function clientSection(view: ReportView): Section | undefined {
   ]);
 }
 
-/** A model of a server at a level. */
 interface ServerRow extends NamedRow {
   readonly model: string;
   readonly server: ServerDelta;
@@ -190,7 +188,6 @@ function serverRows(row: LevelRow, server: ServerDelta, depth: number): ServerRo
   return [first, ...server.composing.flatMap((called) => serverRows(row, called, depth + 1))];
 }
 
-/** A GPU at a level. */
 interface GpuRow extends NamedRow {
   readonly gpu: TelemetryJson["gpus"][number];
 }

@@ -144,10 +144,7 @@ export interface ModelTable {
 export interface Cell {
   /** In the base unit of the column's quantity: ns, per second, a ratio from 0 to 1. Absent: there is no value. */
   readonly value?: number | string;
-  /**
-   * The 95 % interval, in the same unit; an end is null if the sample gives no bound. A cell never has both an interval and the
-   * mark `uncertain`.
-   */
+  /** The 95 % interval in the same unit; an end without a bound is null. Never beside the mark `uncertain`. */
   readonly interval?: Interval;
   /** `uncertain`: too few independent samples to trust it. `failed`, `unresolved`, `worse`, `better`: colours with a meaning. */
   readonly mark?: CellMark;

@@ -80,10 +80,7 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
   return byTag;
 }
 
-/**
- * Returns the columns that name the level of a row, and its run if there are several: the load as a number if the rows differ only
- * by it, otherwise its name.
- */
+/** Returns the columns that name a row's level: the load as a number if rows differ only by it, else its name; and its run. */
 export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<NamedRow>, level: ColumnSpec<NamedRow>] {
   const mode = loadModeOf(plan.load);
   // The only level of a schedule from data is not a rate, and the level of a ramp is only its end.

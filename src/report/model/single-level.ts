@@ -42,10 +42,7 @@ function describeLoad({ json: { level, load } }: LevelRow): string {
   return `${formatValue(level, "number")} ${isScheduled ? column : "in flight"}`;
 }
 
-/**
- * Describes the requests of the level, and the data received over HTTP. Statuses and bytes are counted over the run, so with a
- * warm-up they are ratios.
- */
+/** Describes the requests of the level, and the data received over HTTP as ratios, because it is counted over the run. */
 function describeCounts({ json: { completed, failed } }: LevelRow, { responses, receivedBytes }: RunJson): string[] {
   const counted = [`completed ${formatCount(completed)}`, `failed ${formatCount(failed)}`];
   const statuses = Object.entries(responses ?? {});

@@ -2,7 +2,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { countOf } from "../../plan/units.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
 import { levelTable } from "./level-sections.ts";
-import type { Case, Check, Note, Suite } from "./report-model.ts";
+import type { Case, Note, ReportModel, Suite } from "./report-model.ts";
 import type { LevelRow, NamedRun, ReportView } from "./report-view.ts";
 import { answerOf } from "./search-answer.ts";
 import { formatCell } from "./values.ts";
@@ -10,11 +10,7 @@ import { formatCell } from "./values.ts";
 /** Passed and failed cases of runs: checks, levels, responses. */
 
 /** The parts of a run's model from which cases are made. */
-interface Judged {
-  readonly name: string;
-  readonly checks: readonly Check[];
-  readonly notes: readonly Note[];
-}
+type Judged = Pick<ReportModel, "name" | "checks" | "notes">;
 
 /** Builds the suites: for a single run one, including its checks; for several runs one for the checks, followed by one for each run. */
 export function suitesOf(view: ReportView, { name, checks, notes }: Judged): Suite[] {
@@ -88,7 +84,6 @@ function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Cas
   };
 }
 
-/** Returns the case of a search's result, if the run has one. */
 function searchCases(plan: Plan, { findMax }: RunJson): Case[] {
   if (findMax === undefined) return [];
   const { highest, isResolved } = findMax;

@@ -60,10 +60,7 @@ export const FAILED_COLUMN = column<{ readonly failed: number }>("failed", "fail
   markedIf(failed > 0, "failed", failed),
 );
 
-/**
- * Creates the cell of an estimate: with its interval, or with the mark if the interval is not informative and no verdict on it is
- * certain; never with both.
- */
+/** Creates the cell of an estimate: with its interval, or with the mark if that is not informative and no verdict is certain. */
 export function estimateCell(estimate: ReadEstimate, isRatio = false): Cell {
   const { value, low, high, isReliable = true } = estimate;
   if (!isReliable) return { value, mark: "uncertain" };

@@ -12,10 +12,7 @@ import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, detail, makeTable, spreadCell } from "./tables.ts";
 import { endsAfter, formatMetricValue } from "./values.ts";
 
-/**
- * Sections of metrics without a separate column, and of values that a target extracts from its responses: for levels, and for their
- * parts by tag.
- */
+/** Sections of metrics without a separate column, and of extracted values: for levels, and for their parts by tag. */
 
 type Values = Pick<LevelJson, "metrics" | "extracted" | "derived">;
 
@@ -188,17 +185,13 @@ export function extractedSection(view: ReportView): Section | undefined {
   };
 }
 
-/** A derived metric at a level, or at a part of it. */
 interface DerivedRow extends NamedRow {
   readonly part: string;
   readonly metric: string;
   readonly found: NonNullable<LevelJson["derived"]>[string];
 }
 
-/**
- * Builds the section of metrics that the scenario derives from others; undefined if there are none. A metric without a value shows
- * the reason.
- */
+/** Builds the section of derived metrics; undefined if there are none. A metric without a value shows the reason. */
 export function derivedSection(view: ReportView): Section | undefined {
   const rows = partsOf(view).flatMap((part) =>
     Object.entries(part.values.derived ?? {}).map(

@@ -25,10 +25,7 @@ const LEAST_MINUTES_NS = 120e9;
 /** A value below this fraction of its unit has zeros after the point, and is harder to read than a large number in the smaller unit. */
 const LEAST_PART = 0.1;
 
-/**
- * Chooses the unit for the times of a column: the unit of the longest time, or a smaller one if half of the others would be hard to
- * read.
- */
+/** Chooses the unit for times: that of the longest, or a smaller one if half of the others would be hard to read. */
 export function timeUnitOf(values: readonly number[]): TimeUnit {
   const sizes = values.map(Math.abs).filter((value) => value > 0);
   if (sizes.length === 0) return MICROSECONDS;
@@ -121,10 +118,7 @@ export function formatCell({ value, mark }: Cell, quantity: CellQuantity, unit?:
   return value === undefined ? "" : `${formatValue(value, quantity, unit)}${mark === "uncertain" ? MARK : ""}`;
 }
 
-/**
- * Formats an interval: `2.12 to 2.13 ms`, `at least 2.12 ms`. Empty without a bound, and if its ends look the same. @param unit of
- * times
- */
+/** Formats an interval: `2.12 to 2.13 ms`, `at least 2.12 ms`. Empty without a bound, and if its ends look the same. */
 export function formatInterval({ interval }: Cell, quantity: CellQuantity, unit?: TimeUnit): string {
   const { low = null, high = null } = interval ?? {};
   const end = (value: number | null): string => (value === null ? "" : formatValue(value, quantity, unit));

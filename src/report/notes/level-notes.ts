@@ -146,10 +146,7 @@ function describeRepeats({ measurement }: Plan, repeats: readonly LevelResult[])
   return `measured ${repeats.length + 1} times, as a latency limit ends the run here; the others: ${others.join(", ")}`;
 }
 
-/**
- * Reports that the numbers of a level may be affected by the client instead of the server: it was late, or it was the limit. The
- * remedy is on the client.
- */
+/** Reports that the client may have affected the numbers of a level: it was late, or it was the limit. */
 function findClientLimit(window: Measurement): Finding<Text> | undefined {
   if (window.durationNs < LEAST_TIME_NS) return undefined;
   const lag = clientLagOf(window);

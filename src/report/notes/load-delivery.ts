@@ -26,10 +26,7 @@ interface LoadDelivery {
   readonly asked: number | undefined;
   /** Requests in flight, or requests sent per second; undefined if too few were due for a rate. */
   readonly delivered: number | undefined;
-  /**
-   * Whether the load was delivered: within 10 % for requests in flight; for rates, within 1 % and what random gaps explain.
-   * Undefined without `asked`.
-   */
+  /** Within 10 % for requests in flight; for rates, within 1 % and what random gaps explain. Undefined without `asked`. */
   readonly isDelivered: boolean | undefined;
 }
 
@@ -109,10 +106,7 @@ function askedRate({ load }: Plan, level: number): AskedRate | undefined {
   return { perSec: level, gapDeviationRatio: arrivals.gapDeviationRatio };
 }
 
-/**
- * Describes what varied in a level that did not become stable, the likely cause, and in a sentence without a full stop what to
- * change; undefined if it became stable.
- */
+/** Describes what varied in an unstable level, the likely cause, and what to change; undefined if it became stable. */
 export function whyUnstable(plan: Plan, { instability, window, level }: LevelResult) {
   if (instability === undefined) return undefined;
   const { remedy, ...found } = explainInstability(instability, window, askedRate(plan, level));

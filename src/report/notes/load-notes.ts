@@ -25,10 +25,7 @@ const FEW_UNSENT = 2;
 export interface Finding<T extends Text = string> extends Pick<Note, "code" | "severity" | "metric"> {
   /** One or more sentences, each without a full stop. */
   readonly texts: readonly T[];
-  /**
-   * Findings of the same kind become one note. Default: metric, code and the texts without numbers, so that only equal sentences
-   * are joined
-   */
+  /** Findings of the same kind become one note. Default: metric, code and the texts without numbers */
   readonly kind?: string;
   /** In a note, findings with another cause than the worst one have a separate sentence. Default: the same cause for all */
   readonly cause?: string;
@@ -89,7 +86,6 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
 /** Codes of findings that affect only throughput. */
 const OF_THROUGHPUT: ReadonlySet<string> = new Set(["gap", "cold-start", "short-level"]);
 
-/** Reports whether the plan asserts or limits a metric of these quantities. */
 function isAsserted({ assertions, limits = [] }: Plan, quantities: readonly Quantity[]): boolean {
   return [...assertions, ...limits].some(({ metric }) => quantities.includes(metricOf(metric).quantity));
 }

@@ -19,7 +19,6 @@ import {
 
 /** The notes of a report: created once from the results, part of its JSON, and the same in every format. */
 
-/** A finding with its level. */
 interface Placed {
   readonly finding: Finding;
   /** Number of the run, from 0. */

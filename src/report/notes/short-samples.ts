@@ -12,10 +12,7 @@ import type { Finding } from "./load-notes.ts";
 
 /** Notes on samples that are too small to decide their assertions, with the required measurement time. */
 
-/**
- * Weight above any factor by which a measurement is too short: of several levels, the note has the number of requests that the
- * check asks for.
- */
+/** Weight above any factor by which a measurement is too short, so that the note has the number that the check asks for. */
 const OF_CHECK = 1e6;
 
 /**
@@ -95,10 +92,7 @@ function findShape({ window }: LevelResult, isInDoubt: boolean, isDriftJudged: b
 /** A burst with a smaller factor is not worth a number. */
 const LEAST_FACTOR = 1.1;
 
-/**
- * Describes a burst, a slow start or a drift, with its size and time: `one burst of 12 times the rest`; undefined if there is none.
- * @param startNs start of the measurement
- */
+/** Describes a burst, a slow start or a drift, with size and time: `one burst of 12 times the rest`; undefined: none. */
 export function describeShape(shape: SeriesShape, startNs: number): string | undefined {
   if (shape.kind === "steady" || shape.kind === "correlated") return undefined;
   if (shape.kind === "drift")

@@ -136,7 +136,6 @@ function tokenCsvCells(window: Measurement): string[] {
   ];
 }
 
-/** Mean server times of a model for the CSV. */
 interface MeanServerTimes {
   /** Sum of queue, compute, and cache. */
   readonly accountedNs: number;
@@ -151,10 +150,7 @@ function serverColumnNames(hasCache: boolean): string[] {
   return ["Network+Server Send/Recv", "Server Queue", ...compute, ...cache];
 }
 
-/**
- * Computes the mean times of an increase of counters, each over its number of occurrences, in whole nanoseconds rounded like in
- * perf_analyzer.
- */
+/** Computes the mean times of an increase of counters, in whole nanoseconds rounded like in perf_analyzer. */
 function meanServerTimes(delta: ServerDelta): MeanServerTimes {
   const mean = (totalNs: number, count: number): number => (count === 0 ? 0 : Math.floor(totalNs / count));
   const queueNs = mean(delta.queueNs, delta.queueCount);

@@ -4,10 +4,7 @@ import type { Service } from "../../service/service.ts";
 /** Whether any of the models has a cache, and whether the measured model has one itself. */
 type ResponseCaches = Pick<Service, "isResponseCacheEnabled" | "isOwnResponseCacheEnabled">;
 
-/**
- * Formats the `Server:` section of a level like perf_analyzer. Each line ends with a line break; composing models are below their
- * caller, indented further.
- */
+/** Formats the `Server:` section of a level like perf_analyzer: complete lines, composing models below their caller. */
 export function formatServerSection(delta: ServerDelta, caches: ResponseCaches): string {
   return formatModel(delta, caches, 1)
     .map((line) => `${line}\n`)

@@ -11,10 +11,7 @@ export function gridAt(topPx: number): object {
   return { ...bounds, outerBoundsMode: "same", outerBoundsContain: "all", outerBounds: bounds };
 }
 
-/**
- * Returns a legend in one line, which scrolls if it is too long. @param isOnPage whether it is invisible, because the page has a
- * legend that switches series on and off
- */
+/** Returns a legend in one line, which scrolls if it is too long. @param isOnPage invisible, because the page has its own */
 export function legendAt(topPx: number, names: readonly string[], isOnPage: boolean): object {
   if (isOnPage) return { show: false, data: [...names] };
   const look = { itemGap: 24, itemWidth: 16, itemHeight: 9 };

@@ -7,7 +7,6 @@ import { colorsOf, hollow } from "./series-look.ts";
 
 const WIDEST_BAR_PX = 48;
 
-/** For names with two lines. */
 const TWO_LINES = { axisLabel: { lineHeight: 15, margin: 10 } } as const;
 
 /** Width with room for the names of all bars on a phone. */

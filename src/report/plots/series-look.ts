@@ -3,10 +3,7 @@ import { HOLLOW, MEANING_COLORS, PALETTE, SHADES } from "./themes.ts";
 
 /** The colors of series, and the legend of a plot. */
 
-/**
- * Returns the color of each series. A series that belongs to the previous one has the same color; a series without a meaning gets
- * no color of a meaning in the plot.
- */
+/** Returns the color of each series: that of its meaning or of the series it belongs to, else one that no meaning in the plot has. */
 export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "isPartOfLast">[]): string[] {
   const meant = new Set(series.map(({ meaning }) => meaning && MEANING_COLORS[meaning]));
   const free = PALETTE.filter((color) => !meant.has(color));

@@ -38,7 +38,6 @@ function placePanel(index: number, topPx: number, spansPx: number): { readonly t
 
 type Spans = TimeLinePlot["spans"];
 
-/** Returns the height of the span names. */
 function spansPx(spans: Spans): number {
   const lineCount = Math.max(0, ...nameSpans(spans).map((name) => (name === "" ? 0 : name.split("\n").length)));
   return spans.length === 0 ? 0 : SPANS_PX + SPAN_LINE_PX * Math.max(1, lineCount);

@@ -77,7 +77,6 @@ function xAxisOf(plot: XyPlot): object {
 
 type Drawn = LineSeriesOption | ScatterSeriesOption;
 
-/** The plot that contains a series. */
 type DrawnIn = Pick<XyPlot, "xLabel" | "yLabel" | "more" | "series">;
 
 /** Draws one series. */

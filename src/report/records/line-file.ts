@@ -6,7 +6,6 @@ const FLUSH_CHARACTERS = 64 * 1024;
 /** The end of a cut file may need a block, which the file system frees together with the lines in it. */
 const BLOCK_BYTES = 4096;
 
-/** Errors and end of a file of lines. */
 interface LineFileOptions {
   /** Creates the error that is thrown when the file contains no lines. */
   toError(error: unknown): RunError;
@@ -24,10 +23,7 @@ interface Part {
   readonly lines: readonly string[];
 }
 
-/**
- * A file of lines, written in parts, so that it can be larger than memory. If the disk is full, only the lines that do not fit are
- * lost.
- */
+/** A file of lines, written in parts, so that it can be larger than memory. A full disk loses only the lines that do not fit. */
 export class LineFile {
   private readonly path: string;
   private readonly options: LineFileOptions;
@@ -36,7 +32,6 @@ export class LineFile {
   private bufferedCharacters = 0;
   private keptBytes = 0;
   private keptCount = 0;
-  /** Number of lines in the file. */
   private lineCount = 0;
   /** The last lines in the file. */
   private last: Part | undefined;
@@ -90,7 +85,6 @@ export class LineFile {
     this.guard((file) => file.commit());
   }
 
-  /** Deletes the partial file. */
   discard(): void {
     this.file?.discard();
   }
@@ -116,10 +110,7 @@ export class LineFile {
     });
   }
 
-  /**
-   * Completes the file after the last line that fits, and renames it into place. Returns the number of lines; undefined if there is
-   * no room.
-   */
+  /** Completes the file after the last line that fits. Returns the number of lines; undefined if there is no room. */
   private cut(file: OutputFile, part: Part): number | undefined {
     const writtenBytes = file.byteCount;
     let triedBytes = Number.POSITIVE_INFINITY;

@@ -29,10 +29,7 @@ import { type Line, WaitingLines } from "./waiting-lines.ts";
  * mode's file of records. Lines wait for the tokens of their requests, which are measured in another thread.
  */
 
-/**
- * Creates the report.
- * @param meter writes the records itself while it measures them, in its own thread: in genai-perf mode, whose lines have token metrics
- */
+/** Creates the report. @param meter writes the records itself in genai-perf mode, whose lines have token metrics */
 export function createRecordsReport(plan: Plan, _sink: TextSink, path: string, meter: TokenLink | undefined): Report {
   if (meter === undefined) return new Records(plan, path);
   return { finish: () => meter.finish(), discard: () => meter.discard() };

@@ -2,10 +2,7 @@ import * as v from "valibot";
 import { count, described, unitSchema } from "./parts.ts";
 import { noteSchema, reportSchema, verdictEntries } from "./report-schema.ts";
 
-/**
- * Rampart's JSON of a comparison, and of `ab(…)`. A later version of Rampart may add fields; `version` changes when a field is
- * removed or its meaning changes.
- */
+/** Rampart's JSON of a comparison, and of `ab(…)`. Its `version` changes like that of the report. */
 
 /** Version of this JSON. */
 export const COMPARISON_VERSION = 2;
@@ -41,7 +38,6 @@ const runSetSchema = v.object({
   notCompared: described(v.array(v.string()), "Parts of the files that are not compared."),
 });
 
-/** Schema of a metric on one side, in its unit. */
 const sideSchema = v.object({
   mean: described(v.number(), "Over the runs."),
   low: described(end, "The lower end of the 95 % interval; null: not known."),

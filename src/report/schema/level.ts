@@ -56,7 +56,6 @@ export const serverSchema: v.GenericSchema<unknown, ServerDelta> = v.object({
   composing: v.array(v.lazy(() => serverSchema)),
 });
 
-/** Schema of the resource use and delays of the client. */
 const clientSchema = v.object({
   sendMeanUs: v.number(),
   receiveMeanUs: described(v.number(), "From the first byte of a response to its last: the server's time too."),
@@ -100,7 +99,6 @@ export const timelineSchema = v.object({
   latencyP99Us: v.nullable(v.number()),
 });
 
-/** Schema of one measurement of a level that a search repeated. */
 const repeatSchema = v.object({
   outcome: v.string(),
   trials: count,
@@ -124,7 +122,6 @@ export const deliveryEntries = {
   isDelivered: v.nullable(v.boolean()),
 };
 
-/** Schema entries of the measurements of a level's requests. */
 const measuredEntries = {
   completed: described(count, "Successful requests that ended in the measured time."),
   failed: count,

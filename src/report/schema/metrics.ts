@@ -32,7 +32,6 @@ export type TelemetryJson = v.InferOutput<typeof telemetrySchema>;
 
 const end = v.nullable(v.number());
 
-/** Schema of a metric with one value. */
 const single = v.object({
   value: v.number(),
   low: v.exactOptional(

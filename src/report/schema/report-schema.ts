@@ -79,7 +79,6 @@ const reason = v.object({
   text: v.string(),
 });
 
-/** Schema of the reasons why runs did not pass. */
 const reasonsSchema = described(v.array(reason), "Why it did not pass, the worst first.");
 
 /** Sorts reasons by severity. */
@@ -97,7 +96,6 @@ export function verdictEntries(of?: string) {
   };
 }
 
-/** Schema of the verdict on the runs. */
 const verdictSchema = v.object({
   ...verdictEntries(),
   exitCode: v.exactOptional(
@@ -105,7 +103,6 @@ const verdictSchema = v.object({
   ),
 });
 
-/** Schema of the machine that measured. */
 const machineSchema = v.object({
   cpu: v.string(),
   cores: described(count, "Cores that this process may use."),
@@ -133,7 +130,6 @@ export const findMaxSchema = v.object({
   ),
 });
 
-/** Schema of an assertion and its verdict. */
 const assertionSchema = v.object({
   text: v.string(),
   state: verdictState,
@@ -153,7 +149,6 @@ const assertionSchema = v.object({
   limitText: described(v.string(), "The limit with its unit."),
 });
 
-/** Schema entries of data that can differ between runs of one plan. */
 const runEntries = {
   ...timeEntries,
   seed: v.exactOptional(described(v.number(), "Seed of all that was drawn. Absent: 0.")),

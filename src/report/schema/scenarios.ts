@@ -4,10 +4,7 @@ import { count, described } from "./parts.ts";
 import { type ReportJson, reportSchema, verdictEntries } from "./report-schema.ts";
 import { type SweepJson, sweepSchema } from "./sweep.ts";
 
-/**
- * Rampart's JSON of several scenarios in one run. A later version of Rampart may add fields; `version` changes when a field is
- * removed or its meaning changes.
- */
+/** Rampart's JSON of several scenarios in one run. Its `version` changes like that of the report. */
 
 /** Version of this JSON. */
 export const SCENARIOS_VERSION = 1;

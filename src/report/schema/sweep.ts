@@ -2,10 +2,7 @@ import * as v from "valibot";
 import { count, described } from "./parts.ts";
 import { reportSchema, verdictEntries } from "./report-schema.ts";
 
-/**
- * Rampart's JSON of a sweep, and of targets with separate loads. A later version of Rampart may add fields; `version` changes when
- * a field is removed or its meaning changes.
- */
+/** Rampart's JSON of a sweep, and of targets with separate loads. Its `version` changes like that of the report. */
 
 /** Version of this JSON. */
 export const SWEEP_VERSION = 2;

@@ -10,10 +10,7 @@ import { suiteOfMissing } from "./sweep-model.ts";
 
 /** The combined report of several scenarios: a row for each, followed by the content of each report. */
 
-/**
- * Returns the JSON of scenarios in the order of the run. A scenario without a report makes the verdict `partial`, unless another
- * one failed.
- */
+/** Returns the JSON of scenarios. One without a report makes the verdict `partial`, unless another one failed. */
 export function toScenariosJson(
   scenarios: readonly ScenarioJson[],
   time: Pick<ScenariosJson, "startedAt" | "durationSec">,
@@ -46,7 +43,6 @@ function reasonsOf(scenarios: readonly ScenarioJson[]): ReasonJson[] {
   return worstFirst(all);
 }
 
-/** A scenario with the model of its report. */
 interface Row extends ScenarioJson {
   /** Unique among the scenarios. */
   readonly label: string;
@@ -67,10 +63,7 @@ const COLUMNS = [
   column<Row>("why", "why", "text", 1, ({ model, reason }) => model?.verdict.headline ?? reason),
 ];
 
-/**
- * Builds the model of several scenarios. @param models models of their reports, in the same order; undefined for a scenario without
- * a report
- */
+/** Builds the model of several scenarios. @param models of their reports, in the same order; undefined: no report */
 export function buildScenariosModel(
   { verdict, startedAt, durationSec, scenarios }: ScenariosJson,
   models: readonly (ReportModel | undefined)[],

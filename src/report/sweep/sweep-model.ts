@@ -41,10 +41,7 @@ export interface Sweep {
   readonly missing: readonly MissingPoint[];
   /** Number of points requested. */
   readonly asked: number;
-  /**
-   * Set if the points are targets with separate loads, which were measured at the same time. Absent: points were measured one after
-   * another.
-   */
+  /** Set if the points are targets that were measured at the same time. Absent: one after another. */
   readonly noun?: "targets";
 }
 

@@ -34,7 +34,6 @@ export function styleOf({ hasColor, nameOf, outColumns }: TextSink): TextStyle {
   return { hasColor, nameOf, terminalColumns: outColumns };
 }
 const INDENT = "  ";
-/** Gap between texts of a line. */
 const GAP = "   ";
 /** Maximum number of notes on the first screen. */
 const MOST_NOTES = 3;
@@ -192,7 +191,6 @@ function noteLines(
     moreFlag,
   }: Required<Pick<TextStyle, "isVerbose" | "moreFlag">> & {
     readonly maxColumns: number;
-    /** Whether a marked value is shown. */
     readonly isMarked: boolean;
   },
 ): string[] {
@@ -236,7 +234,6 @@ function singleLevelLines(
   return [...first, ...single.lines.flatMap((texts) => joinLines(texts, maxColumns))];
 }
 
-/** Joins texts into indented lines. */
 function joinLines(texts: readonly string[], maxColumns: number): string[] {
   const lines: string[] = [];
   for (const text of texts.filter((one) => one !== "")) {

@@ -1,11 +1,9 @@
+import { wrapWords } from "../../plan/terminal-text.ts";
 import { DETAIL_DROP_ORDER, FILE_DROP_ORDER } from "../model/level-columns.ts";
 import type { Cell, Column, ModelTable } from "../model/report-model.ts";
 import { formatCell, formatInterval, formatValue, type TimeUnit, unitsOf } from "../model/values.ts";
 
-/**
- * Tables on a terminal: numbers are right-aligned, texts left-aligned, with one unit per column. Columns without room are dropped,
- * or moved below the column to which they belong.
- */
+/** Tables on a terminal with one unit per column. Columns without room are dropped, or moved below the one they belong to. */
 
 const WIDE_GAP = 3;
 const NARROW_GAP = 2;
@@ -22,7 +20,6 @@ interface TextTable {
 
 interface TableStyle {
   readonly maxColumns: number;
-  /** Returns the text of a cell. */
   readonly format: (cell: Cell, column: Column, unit: TimeUnit | undefined) => string;
   /** Returns the text below that of a cell. Default: none */
   readonly formatBelow?: TableStyle["format"];
@@ -111,7 +108,6 @@ function widthOf(columns: readonly TextColumn[], gap: number): number {
   return columns.reduce((sum, { width }) => sum + width + gap, -gap);
 }
 
-/** Returns a column with its texts wrapped to a width. */
 function narrow(one: TextColumn, textWidth: number): TextColumn {
   const { quantity, title, key } = one.column;
   if (quantity !== "text") return one;
@@ -244,12 +240,7 @@ const NO_BREAK = "\u00a0";
 /** Splits a text into lines of at most this many characters, at spaces if there are any. */
 export function wrapText(text: string, width: number): string[] {
   if (text.length <= width) return [text.replaceAll(NO_BREAK, " ")];
-  const lines: string[] = [];
   const joined = text.replace(UNIT, NO_BREAK);
-  for (const word of joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""])) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`;
-  }
-  return lines.map((line) => line.replaceAll(NO_BREAK, " "));
+  const words = joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""]);
+  return wrapWords(words.join(" "), width).map((line) => line.replaceAll(NO_BREAK, " "));
 }

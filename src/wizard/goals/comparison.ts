@@ -20,7 +20,6 @@ import {
   users,
 } from "./loads.ts";
 
-/** A kind of comparison. */
 interface WayOfComparison {
   readonly label: string;
   hint(target: WizardTarget): string;
@@ -30,7 +29,6 @@ interface WayOfComparison {
   title(answers: Answers): string;
   /** The other target, as in the title of a second scenario. */
   readonly otherPlace: string;
-  /** Returns the answers for the other target. */
   toOther(answers: Answers): Answers;
 }
 

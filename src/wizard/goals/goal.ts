@@ -1,24 +1,16 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { RunTime } from "../../registry/estimate-time.ts";
 import type { Answers, GoalQuestionId } from "../answers.ts";
-import type { Choice, Surroundings } from "../question.ts";
+import type { Question, Surroundings } from "../question.ts";
 import type { ScenarioField } from "../source/format.ts";
 import type { Call } from "../source/source.ts";
 import type { WizardTarget } from "../targets.ts";
 
 /** The part of a question that depends on the goal. */
-export interface Asked {
+export interface Asked extends Pick<Question, "preset" | "check" | "choices" | "implied"> {
   readonly message: string;
-  /** Returns the default answer; undefined if there is none. */
-  preset(answers: Answers, around: Surroundings): string | undefined;
-  /** Returns the problem of an answer; undefined if it is valid. */
-  check(answer: string, answers: Answers, around: Surroundings): string | undefined;
-  /** Returns the answers to choose from. Absent: any text is allowed. */
-  choices?(answers: Answers, around: Surroundings): Choice[];
   /** Reports whether the question is needed after these answers. Absent: always. */
   isNeeded?(answers: Answers): boolean;
-  /** Returns the answer that follows from other options. Absent: never. */
-  implied?(given: Answers): string | undefined;
 }
 
 /** The scenario that a goal composes from the answers. */

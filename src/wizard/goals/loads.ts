@@ -97,7 +97,6 @@ export function duration(message: string, preset: Asked["preset"], word?: string
   };
 }
 
-/** A latency, as an example of an answer. */
 const LATENCY_EXAMPLE = "50 ms";
 
 /** The limit of p99 latency, which may be absent. */

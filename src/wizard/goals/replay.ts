@@ -14,7 +14,6 @@ import { type WizardTarget, wizardTargetOf } from "../targets.ts";
 import type { Asked, Goal } from "./goal.ts";
 import { assertions, duration, P99_LIMIT, TTFT_LIMIT, users } from "./loads.ts";
 
-/** A kind of recorded traffic. */
 interface Recording {
   readonly label: string;
   readonly hint: string;

@@ -24,7 +24,6 @@ export class Call {
     this.methods = methods;
   }
 
-  /** The name of the function in a scenario. */
   get name(): string {
     return Object.keys(this.builder)[0] as string;
   }

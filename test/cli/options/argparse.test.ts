@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ArgparseOption, checkGiven, parseArgparse } from "../../../src/cli/options/argparse.ts";
 import { formatArgparseUsage } from "../../../src/cli/options/argparse-usage.ts";
-import { formatRow, wrap } from "../../../src/cli/options/help-rows.ts";
+import { formatRow } from "../../../src/cli/options/help-rows.ts";
+import { wrapWords } from "../../../src/plan/terminal-text.ts";
 
 /** Any table of options is parsed and printed, not only genai-perf's. */
 
@@ -58,7 +59,7 @@ test("usage has a part for each option except Rampart's own, and mutually exclus
 });
 
 test("text is wrapped beside its term, or below it", () => {
-  assert.deepEqual(wrap("a bb ccc dddddddd", 6), ["a bb", "ccc", "dddddddd"]);
-  assert.deepEqual(formatRow("-x", "one two", 8, 12), ["  -x    one", "        two"]);
-  assert.deepEqual(formatRow("--long-name", "one", 8, 12), ["  --long-name", "        one"]);
+  assert.deepEqual(wrapWords("a bb ccc dddddddd", 6), ["a bb", "ccc", "dddddddd"]);
+  assert.deepEqual(formatRow("-x", "one two", { column: 8, width: 12 }), ["  -x    one", "        two"]);
+  assert.deepEqual(formatRow("--long-name", "one", { column: 8, width: 12 }), ["  --long-name", "        one"]);
 });

@@ -5,7 +5,6 @@ import type { Cell, Column, ModelTable, Note, ReportModel } from "../../../src/r
 import { chooseNotes, renderText } from "../../../src/report/text/render-text.ts";
 import { formatTextTable, reachText, valueText, wrapText } from "../../../src/report/text/text-table.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
-import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import type { PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel } from "../make-result.ts";
@@ -266,7 +265,9 @@ test("a text is split at spaces, and a word only where it is longer than the lin
 /** A report of one level as lines, as `rampart http` prints it. */
 
 const targetOf = (path: string): NonNullable<PlanChange["target"]> =>
-  ({ kind: "plain-http", method: "GET", url: "http://localhost:8000", path }) as unknown as TritonTargetPlan;
+  ({ kind: "plain-http", method: "GET", url: "http://localhost:8000", path }) as unknown as NonNullable<
+    PlanChange["target"]
+  >;
 const HTTP: PlanChange = {
   name: "http",
   target: targetOf("/health"),

@@ -9,10 +9,9 @@ import { timeUnitOf } from "../../../src/report/model/values.ts";
 import { renderText, type TextStyle } from "../../../src/report/text/render-text.ts";
 import { formatTextTable, valueText } from "../../../src/report/text/text-table.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
-import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { completionBins, makeWindow } from "../../measure/make-window.ts";
 import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
-import { makePlan } from "../../plan/make-plan.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
 import { modelOf, modelOfRuns, tableOf } from "../model/make-model.ts";
 
@@ -148,7 +147,12 @@ test("responses that come in bunches: no inter-token latency, and why", () => {
 test("one request again and again, as rampart http shows it: its load, time and rate, its latencies, its counts", () => {
   const target = { kind: "plain-http", method: "GET", url: "http://localhost:8000", path: "/health" };
   const load = { ...LOAD, levels: { kind: "list", values: [4] } } as const;
-  const plan = { name: "http", target: target as unknown as TritonTargetPlan, measurement: TIMED, load };
+  const plan = {
+    name: "http",
+    target: target as unknown as NonNullable<PlanChange["target"]>,
+    measurement: TIMED,
+    load,
+  };
   const received = { bytes: 800_000, unaskedCount: 0, statuses: { 200: 8000, 503: 40 } };
   const failures = [{ kind: "http", status: 503, count: 40, example: "the server is not ready" }] as const;
   const assertions = [{ metric: ERRORS, comparison: "at-most", limit: 0.01 }] as const;

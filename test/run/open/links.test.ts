@@ -7,18 +7,12 @@ import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import type { ServerTargetPlan } from "../../../src/registry/service-kinds.ts";
 import { serviceKindOf } from "../../../src/registry/service-kinds.ts";
 import { connect, toLinks } from "../../../src/run/open/links.ts";
-import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
+import { makeTarget } from "../../plan/make-plan.ts";
 
 /** The ways to a target's servers. */
 
 function tritonAt(moreUrls: readonly string[]): ServerTargetPlan {
-  const base = {
-    ...DEFAULT_TRITON_TARGET,
-    url: "localhost:1",
-    protocol: "http",
-    model: "simple",
-    tls: DEFAULT_TLS,
-  } as const;
+  const base = makeTarget({ url: "localhost:1", tls: DEFAULT_TLS });
   return moreUrls.length === 0 ? base : { ...base, moreUrls: [...moreUrls] };
 }
 

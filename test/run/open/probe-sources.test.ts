@@ -9,9 +9,8 @@ import { diagnose } from "../../../src/run/judge/diagnosis.ts";
 import { watchSilence } from "../../../src/run/judge/silence.ts";
 import { probeModels } from "../../../src/run/open/probe.ts";
 import { reachServers } from "../../../src/run/open/reach-servers.ts";
-import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import { detectServer } from "../../../src/wizard/detect.ts";
-import { makePlan } from "../../plan/make-plan.ts";
+import { makePlan, makeTarget } from "../../plan/make-plan.ts";
 import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 
@@ -32,12 +31,7 @@ before(async () => {
 });
 after(() => server.close());
 
-const triton = (protocol: "http" | "grpc") => ({
-  ...DEFAULT_TRITON_TARGET,
-  url,
-  protocol,
-  model: "",
-});
+const triton = (protocol: "http" | "grpc") => makeTarget({ url, protocol, model: "" });
 
 /** Ends when the server of a run without responses is asked. */
 function findSilence(): Promise<unknown> {

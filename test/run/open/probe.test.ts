@@ -4,14 +4,13 @@ import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { probeModels } from "../../../src/run/open/probe.ts";
-import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
-import { makeOpenAiTarget } from "../../plan/make-plan.ts";
+import { makeOpenAiTarget, makeTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 
 const triton = (protocol: "http" | "grpc", port: number) =>
-  ({ ...DEFAULT_TRITON_TARGET, kind: "triton", url: `127.0.0.1:${port}`, protocol, model: "" }) as const;
+  makeTarget({ url: `127.0.0.1:${port}`, protocol, model: "" });
 
 test("a server lists its models over each protocol", LIMIT, async () => {
   const mock = await startMock(DEFAULT_MOCK, LOOPBACK);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { after, describe, test } from "node:test";
-import { createGrpcCodec, readStreamed } from "../../../src/service/triton/grpc-codec.ts";
 import type { ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import { GrpcJsClient } from "../../../src/transport/general/grpc-js-client.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
@@ -11,7 +10,7 @@ import { startTriton } from "../../servers/triton.ts";
 import { Driver, endpointAt } from "../drive.ts";
 import { identityCase } from "../identity-models.ts";
 import { openStub } from "../live-servers.ts";
-import { simpleModel, simpleTensors, toInt32 } from "../simple-model.ts";
+import { grpcCodec, readStreamed, simpleTensors, toInt32 } from "../simple-model.ts";
 
 /** Compression against a Triton (C++) that compresses its responses, and grpc-go, which answers in the encoding of the request. */
 
@@ -78,7 +77,7 @@ for (const [name, create, isStreaming] of [
         ["grpc-go", stub.grpcPort],
       ] as const) {
         test(`${server} understands requests with compression ${compression ?? "none"}, and is understood`, async () => {
-          const codec = createGrpcCodec(simpleModel, { isStreaming });
+          const codec = grpcCodec(isStreaming);
           const encoded = codec.encode(simpleTensors(3), 4);
           await withDriver(create, endpointAt(port, { compression }), async (driver) => {
             for (const id of ["0001", "1234", "9999"]) {
@@ -94,7 +93,7 @@ for (const [name, create, isStreaming] of [
 
       test(`Triton gives 300,000 bytes back, compressed, with compression ${compression ?? "none"}`, async () => {
         const { info, tensor } = identityCase("identity_fp32", SIZE);
-        const identity = createGrpcCodec(info, { isStreaming });
+        const identity = grpcCodec(isStreaming, info);
         const relay = await startRelay(triton.grpcPort);
         try {
           await withDriver(create, endpointAt(relay.port, { compression }), async (driver) => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import { after, describe, test } from "node:test";
-import { createGrpcCodec, readStreamed } from "../../../src/service/triton/grpc-codec.ts";
 import type { ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import { GrpcJsClient } from "../../../src/transport/general/grpc-js-client.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
@@ -14,7 +13,7 @@ import { Driver, endpointAt, postRequest } from "../drive.ts";
 import { grpcMessage } from "../http2/write-frames.ts";
 import { identityCase } from "../identity-models.ts";
 import { openStub, openTriton } from "../live-servers.ts";
-import { simpleModel, simpleTensors, toInt32 } from "../simple-model.ts";
+import { grpcCodec, readStreamed, simpleModel, simpleTensors, toInt32 } from "../simple-model.ts";
 
 /** Both gRPC clients against Triton's gRPC (C++), grpc-go, nginx's HTTP/2 and Node's. */
 
@@ -58,7 +57,7 @@ for (const [name, create, isStreaming] of [
   ["grpc-js streaming", jsStream, true],
 ] as const) {
   const isOwn = name.startsWith("own");
-  const codec = createGrpcCodec(simpleModel, { isStreaming });
+  const codec = grpcCodec(isStreaming);
   const request = codec.encode(simpleTensors(3), 4);
 
   describe(`${name} gRPC client`, () => {
@@ -91,7 +90,7 @@ for (const [name, create, isStreaming] of [
     }
 
     test("Triton: an unknown model's error in its own words", async () => {
-      const other = createGrpcCodec({ ...simpleModel, name: "none" }, { isStreaming });
+      const other = grpcCodec(isStreaming, { ...simpleModel, name: "none" });
       await withDriver(create, endpointAt(triton.grpcPort), 1, async (driver) => {
         const { failure } = await driver.request(0, other.encode(simpleTensors(), 4), "0001");
         assert.match(failure?.message ?? "", /unknown model: 'none' is not found/);
@@ -107,7 +106,7 @@ for (const [name, create, isStreaming] of [
     ] as const) {
       test(`Triton: ${model} gives ${size} bytes back as they were`, LIMIT, async () => {
         const { info, tensor } = identityCase(model, size);
-        const identity = createGrpcCodec(info, { isStreaming });
+        const identity = grpcCodec(isStreaming, info);
         await withDriver(
           create,
           endpointAt(triton.grpcPort),
@@ -129,7 +128,7 @@ for (const [name, create, isStreaming] of [
 
 describe("own gRPC client and nginx's HTTP/2", () => {
   test("45 calls through 3 concurrent streams and a GOAWAY after every 10 requests", async () => {
-    const codec = createGrpcCodec(simpleModel, { isStreaming: false });
+    const codec = grpcCodec(false);
     const request = codec.encode(simpleTensors(), 4);
     await withDriver(ownUnary, endpointAt(nginx.grpcPort), 5, async (driver) => {
       for (let round = 10; round < 19; round++) {
@@ -147,7 +146,7 @@ describe("own gRPC client and nginx's HTTP/2", () => {
 
   test("1 MiB each way through a proxy with small windows", async () => {
     const { info, tensor } = identityCase("identity_bytes", MIB);
-    const codec = createGrpcCodec(info, { isStreaming: false });
+    const codec = grpcCodec(false, info);
     await withDriver(ownUnary, endpointAt(nginx.grpcPort), 1, async (driver) => {
       const { failure, body } = await driver.request(0, codec.encode([tensor], 0));
       assert.equal(failure, undefined);

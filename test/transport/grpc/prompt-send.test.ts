@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readStreamed } from "../../../src/service/triton/grpc-codec.ts";
 import type { Call } from "../../../src/transport/client.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
@@ -9,6 +8,7 @@ import { utf8 } from "../bytes.ts";
 import { endpointAt, postRequest } from "../drive.ts";
 import { startScripted } from "../http2/scripted-server.ts";
 import { frame, grpcAnswer, TYPE, words } from "../http2/write-frames.ts";
+import { readStreamed } from "../simple-model.ts";
 
 /** Requests that are sent from where another one ended leave at once: nobody flushes for them. */
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readStreamed } from "../../../src/service/triton/grpc-codec.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { inPieces, join, latin1, toText } from "../bytes.ts";
 import { postRequest } from "../drive.ts";
 import type { ScriptedConnection } from "../http2/scripted-server.ts";
 import { END_STREAM, frame, GRPC_HEADERS, grpcMessage, headers, settings, TYPE, words } from "../http2/write-frames.ts";
+import { readStreamed } from "../simple-model.ts";
 import { acceptSlowly } from "./accept-slowly.ts";
 import { COMPRESSED, resetWith } from "./failures.ts";
 import { scriptedClient } from "./scripted-client.ts";

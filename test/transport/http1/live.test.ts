@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { createHttpCodec } from "../../../src/service/triton/http-codec.ts";
 import { UndiciClient } from "../../../src/transport/general/undici-client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
 import { startNginx } from "../../servers/nginx.ts";
@@ -9,7 +8,7 @@ import { pattern, toText } from "../bytes.ts";
 import { Driver, endpointAt, getRequest, postRequest } from "../drive.ts";
 import { identityCase } from "../identity-models.ts";
 import { openStub, openTriton } from "../live-servers.ts";
-import { simpleModel, simpleTensors, toInt32 } from "../simple-model.ts";
+import { httpCodec, simpleModel, simpleTensors, toInt32 } from "../simple-model.ts";
 
 /** Both HTTP clients against Triton, nginx and a Go server. */
 
@@ -82,7 +81,7 @@ for (const [name, Client] of [
     });
 
     test("an inference through the proxy, which sends its response in pieces", async () => {
-      const codec = createHttpCodec(simpleModel, { inputFormat: "binary", outputFormat: "binary" });
+      const codec = httpCodec();
       await withDriver(
         nginx.httpPort,
         async (driver) => {
@@ -98,10 +97,7 @@ for (const [name, Client] of [
   describe(`${name} HTTP client and Triton`, () => {
     test("an error's own words arrive", async () => {
       await withDriver(triton.httpPort, async (driver) => {
-        const codec = createHttpCodec(
-          { ...simpleModel, name: "none" },
-          { inputFormat: "binary", outputFormat: "binary" },
-        );
+        const codec = httpCodec({ ...simpleModel, name: "none" });
         const { failure, body } = await driver.request(0, codec.encode(simpleTensors(), 0));
         assert.equal(failure?.status, 404);
         assert.match(codec.explain(failure as NonNullable<typeof failure>, body).message, /unknown model: 'none'/);
@@ -124,7 +120,7 @@ for (const [name, Client] of [
     ] as const) {
       test(`${model} gives ${size} bytes back as they were`, LIMIT, async () => {
         const { info, tensor } = identityCase(model, size);
-        const codec = createHttpCodec(info, { inputFormat: "binary", outputFormat: "binary" });
+        const codec = httpCodec(info);
         await withDriver(triton.httpPort, async (driver) => {
           const { failure, body, jsonBytes } = await driver.request(0, codec.encode([tensor], 3), "042");
           assert.equal(failure, undefined);
@@ -139,7 +135,7 @@ for (const [name, Client] of [
   });
 
   test(`${name} HTTP client and the Go server: 20 inferences over two connections`, async () => {
-    const codec = createHttpCodec(simpleModel, { inputFormat: "binary", outputFormat: "binary" });
+    const codec = httpCodec();
     const driver = new Driver((options) => new Client(endpointAt(stub.httpPort), options));
     await driver.client.reserve(2);
     const request = codec.encode(simpleTensors(), 4);
@@ -157,7 +153,7 @@ for (const [name, Client] of [
 }
 
 test("own HTTP client: nginx asks for the body with 100, Triton responses", async () => {
-  const codec = createHttpCodec(simpleModel, { inputFormat: "binary", outputFormat: "binary" });
+  const codec = httpCodec();
   const request = codec.encode(simpleTensors(), 0);
   const heads: string[] = [];
   const driver = new Driver(

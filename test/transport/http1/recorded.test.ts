@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createHttpCodec } from "../../../src/service/triton/http-codec.ts";
 import { splits, toText } from "../bytes.ts";
 import * as recorded from "../fixtures/recorded.ts";
-import { simpleModel, toInt32 } from "../simple-model.ts";
+import { httpCodec, simpleModel, toInt32 } from "../simple-model.ts";
 import { readResponses } from "./read-responses.ts";
 
 /** What Triton and nginx sent, byte for byte, read at every cut. */
@@ -60,7 +59,7 @@ describe("recorded HTTP/1.1 responses", () => {
       const [response] = readResponses([recording.bytes]);
       assert.ok(response !== undefined);
       assert.equal(response.jsonBytes > 0, format === "binary");
-      const codec = createHttpCodec(simpleModel, { inputFormat: format, outputFormat: format });
+      const codec = httpCodec(simpleModel, format);
       const { id, outputs } = codec.decode(response.body, response.jsonBytes);
       assert.equal(id, "0000");
       assert.deepEqual(

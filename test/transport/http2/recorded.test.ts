@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createGrpcCodec, readStreamed } from "../../../src/service/triton/grpc-codec.ts";
 import { MessageReader } from "../../../src/transport/grpc/messages.ts";
 import { readHead, toFailure } from "../../../src/transport/grpc/response-head.ts";
 import { HeaderReader } from "../../../src/transport/http2/frame-handler.ts";
@@ -8,7 +7,7 @@ import { FrameReader } from "../../../src/transport/http2/frame-reader.ts";
 import { FLAG } from "../../../src/transport/http2/frames.ts";
 import { splits } from "../bytes.ts";
 import * as recorded from "../fixtures/recorded.ts";
-import { simpleModel, toInt32 } from "../simple-model.ts";
+import { grpcCodec, readStreamed, toInt32 } from "../simple-model.ts";
 import { TYPE } from "./write-frames.ts";
 
 /** What Triton's gRPC (C++), grpc-go and nginx sent, byte for byte, read at every cut. */
@@ -54,7 +53,7 @@ function readConnection(pieces: readonly Uint8Array[]): { streams: Map<number, R
 }
 
 const SUMS = Array.from({ length: 16 }, (_, index) => index + 1);
-const codec = createGrpcCodec(simpleModel, { isStreaming: false });
+const codec = grpcCodec(false);
 
 function checkAnswer(message: Uint8Array | undefined, id: string): void {
   const response = codec.decode(message ?? new Uint8Array(0), 0);

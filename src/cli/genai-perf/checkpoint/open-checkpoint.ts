@@ -17,10 +17,7 @@ import { toOriginalEntry } from "./original-entry.ts";
 const VALUES = mapOf(v.number());
 const STATISTICS = mapOf(v.object({ unit: v.string(), values: VALUES }));
 
-/**
- * Schema of a stored result, in which maps are objects. It returns the result in a form that a later run can report like its
- * own.
- */
+/** Schema of a stored result, in which maps are objects. It returns the result in a form that a later run can report like its own. */
 const STORED_RESULT = v.object({
   family: v.picklist(["text", "images", "plain"]),
   endpointType: v.string(),
@@ -38,11 +35,7 @@ function mapOf<T>(schema: v.GenericSchema<unknown, T>): v.GenericSchema<unknown,
   ) as v.GenericSchema<unknown, Map<string, T>>;
 }
 
-/**
- * Opens the checkpoint of a model.
- * @param folder folder of its file; undefined: nothing is stored
- * @throws UserError for a file that is not a checkpoint
- */
+/** Opens the checkpoint of a model. @param folder undefined: nothing is stored @throws UserError for a file that is none */
 export function openCheckpoint(
   model: string,
   folder: string | undefined,

@@ -70,10 +70,7 @@ function findHostPairs(folder: string): Pair[] {
   return pairs.length > 0 ? pairs : listNames(folder, true).flatMap((name) => findPairs(join(folder, name)));
 }
 
-/**
- * Reports exports without a report, and reports without an export, in a host's folder or one level below. Skipping them would lose the
- * host's results.
- */
+/** Reports exports without a report, and the reverse, in a host's folder or one level below. Skipping them would lose results. */
 function findHalves(path: string): Problem[] {
   const folders = [path, ...listNames(path, true).map((name) => join(path, name))];
   return folders.flatMap((folder) =>

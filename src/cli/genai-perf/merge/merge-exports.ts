@@ -83,7 +83,6 @@ function noResponses(path: string): Problem {
   return problem("missing", path, "holds no request that was answered", hint);
 }
 
-/** Returns the joint load of all hosts. */
 function loadOf(hosts: readonly HostRun[]): Pick<MergedLoad, "unit" | "level"> {
   const loads = hosts.flatMap(({ source }) => source.experiments[0] ?? []);
   const isRate = loads[0]?.mode === LEVEL_UNITS["request-rate"].exported;
@@ -125,11 +124,7 @@ async function measure(
   };
 }
 
-/**
- * Returns the kind of the hosts' responses, and the place of their text for the kind `custom`, which the first response in the export
- * determines.
- * @throws UserError
- */
+/** Returns the kind of the hosts' responses, and for `custom` the place of their text, from the first one. @throws UserError */
 function readingOf(
   { measurement: { tokens } }: ProfilePlan,
   source: HostRun["source"],
@@ -142,9 +137,7 @@ function readingOf(
 /** Maximum number of hosts in a plot. More colours could not be distinguished. */
 const MOST_HOSTS = 8;
 
-/**
- * Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in the same order
- */
+/** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports, in the same order */
 function measureForPlots(
   { requests: { layout } }: ProfilePlan,
   hosts: readonly HostRun[],

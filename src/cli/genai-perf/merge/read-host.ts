@@ -48,9 +48,7 @@ export function readHost(files: HostFiles): HostRun {
   };
 }
 
-/**
- * Parses the text as YAML, which includes JSON. This distinguishes 1.0 from 1, and checks all values like those of a configuration file.
- */
+/** Parses the text as YAML, which includes JSON, distinguishes 1.0 from 1, and checks values like a configuration file. */
 function readInputConfig(text: string, path: string): Asked {
   const { document, faults } = readYaml(text);
   // JSON allows duplicate keys.

@@ -30,10 +30,7 @@ const LANDING = OPTIONS.filter((option): option is LandingOption => option.land 
 
 type Parts = Pick<Asked, "subcommand" | "passed" | "values" | "given"> & Partial<Pick<Asked, "planValues">>;
 
-/**
- * The request of a command: the values of its options, and which of them were given. The parser creates it, and `plan/` converts it to a
- * plan.
- */
+/** The request of a command: the values of its options, and which were given. `plan/` converts it to a plan. */
 export class Asked {
   readonly subcommand: Subcommand;
   readonly passed: PassedFlags;
@@ -60,12 +57,10 @@ export class Asked {
     return new Asked({ ...this, planValues });
   }
 
-  /** Returns the value of an option. */
   get<Name extends keyof Values>(name: Name): Values[Name] {
     return this.values.get(name) as Values[Name];
   }
 
-  /** The endpoint type. */
   get type(): EndpointType {
     return ENDPOINT_TYPES[this.get("endpoint.type")];
   }
@@ -75,7 +70,6 @@ export class Asked {
     return { type: this.get("endpoint.type"), backend: this.get("endpoint.backend") };
   }
 
-  /** The load. */
   get load(): GenaiLoad {
     return loadOf(this.get("perf_analyzer.stimulus").kind);
   }

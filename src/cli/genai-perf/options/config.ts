@@ -123,7 +123,6 @@ function describeWrong({ key, option }: YamlKey): string {
   return `User Config: ${key} must be ${VALUE_KINDS[option.kind].expected}`;
 }
 
-/** A number in JSON's notation. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /** Converts a node to a value that `formatJson` prints with the file's notation of numbers and order of keys. */

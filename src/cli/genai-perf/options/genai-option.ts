@@ -37,10 +37,7 @@ export interface Entry
   readonly setting?: PlanSettingPath;
   /** Load that the option needs. For other loads it has no effect on the plan. */
   readonly needs?: LoadName;
-  /**
-   * Names of options that must differ from their defaults. Otherwise the plan lacks the part that this value belongs to,
-   * and the value is not used.
-   */
+  /** Names of options that must differ from their defaults. Otherwise the plan lacks the part that this value belongs to. */
   readonly within?: readonly string[];
   /** Whether it affects the plan only if it is given, even with its default value. */
   readonly landsIfGiven?: boolean;
@@ -53,7 +50,6 @@ export interface Entry
   /** Bounds of a number, or of each number in a list. */
   readonly min?: number;
   readonly max?: number;
-  /** Whether the flag is required. */
   readonly isRequired?: boolean;
   /** Flags of a subcommand with the same word here exclude each other. */
   readonly excludes?: "load" | "measurement";

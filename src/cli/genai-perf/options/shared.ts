@@ -21,9 +21,7 @@ import type { Entry, Land } from "./genai-option.ts";
 
 const SHARED = sharedOptions("genai-perf");
 
-/**
- * Value as the user gave it; durations in seconds. For an option that may be repeated, all texts. An empty text or null means "not given".
- */
+/** Value as the user gave it: durations in seconds, all texts of a repeated option. An empty text or null means "not given". */
 type SharedValue = string | number | boolean | null | readonly string[];
 
 /** Reading of each kind of value, and the value that means "not given". */
@@ -88,9 +86,7 @@ export interface RampartFile {
   readonly path: string;
 }
 
-/**
- * Returns the files that the user requested, besides those of the artifact folder. @param values values of all options by name
- */
+/** Returns the files that the user requested, besides those of the artifact folder. @param values values of all options by name */
 export function rampartFilesOf(values: ReadonlyMap<string, unknown>): RampartFile[] {
   return SHARED.flatMap((option): RampartFile[] => {
     const of = sharedKeyOf(option.name);

@@ -135,7 +135,6 @@ function toNumber(isGood: (value: unknown) => boolean): (value: unknown) => numb
   };
 }
 
-/** Splits a text at commas. */
 function splitText(value: unknown): unknown {
   return typeof value === "string" ? value.split(",").map((part) => part.trim()) : value;
 }

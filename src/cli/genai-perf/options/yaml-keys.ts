@@ -49,10 +49,7 @@ const KEYED = ALL_OPTIONS.filter(
   (option: GenaiOption): option is (typeof ALL_OPTIONS)[number] & KeyedOption => option.key !== undefined,
 );
 
-/**
- * The keys of a YAML file as a tree, for reading, templates and the exported configuration. Rampart's own keys are last, in the order of
- * their flags.
- */
+/** The keys of a YAML file as a tree, for reading, templates and the exported configuration. Rampart's own keys are last. */
 export const YAML_KEYS = buildTree(
   KEYED.toSorted((a, b) => placeOf(a) - placeOf(b)).map((option) => ({ path: option.key.split("."), option })),
 );

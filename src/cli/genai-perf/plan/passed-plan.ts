@@ -31,10 +31,7 @@ import type { Headers } from "./to-target.ts";
  * choices, taken from its plan. Then only the values of the flags are put into the plan.
  */
 
-/**
- * Returns the plan of one profile, like {@link toProfilePlan}, with the flags applied. @throws UserError for flags after `--` that cannot
- * be applied
- */
+/** Returns the plan of one profile with the flags applied. @throws UserError for flags after `--` that cannot be applied */
 export function toPassedPlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
   const plan = toProfilePlan(asked, folder, headers);
   return asked.passed.given.length === 0 ? plan : (pass(plan, asked).plan as ProfilePlan);
@@ -46,11 +43,7 @@ export function findPassedProblems(passed: PassedFlags): readonly Problem[] {
   return refused.length > 0 ? [...refused, ...passed.problems] : readSettings(passed).problems;
 }
 
-/**
- * Checks the flags after `--` before anything is created; for a sweep, with its first point.
- * @returns warnings, whole sentences
- * @throws UserError with all problems
- */
+/** Checks the flags after `--` before anything is created. @returns warnings, whole sentences @throws UserError with all problems */
 export function checkPassed(asked: Asked): readonly string[] {
   const { passed, subcommand } = asked;
   if (isEmpty(passed)) return [];
@@ -75,11 +68,7 @@ export function checkPassed(asked: Asked): readonly string[] {
 /** perf_analyzer's message for problems that {@link checkLoad} reports. */
 const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
 
-/**
- * Puts the flags into a profile's plan.
- * @returns the plan, and lines for stderr
- * @throws UserError with all problems that perf_analyzer's rules or genai-perf finds
- */
+/** Puts the flags into a profile's plan. @returns the plan, and lines for stderr @throws UserError with all problems */
 function pass(plan: Plan, asked: Asked): { readonly plan: Plan; readonly warnings: readonly string[] } {
   const { passed } = asked;
   const read = readBeside(plan, asked);

@@ -14,10 +14,7 @@ const SEARCH: PassedRefusal = { why: MANY, hint: "Use genai-perf analyze, with -
 
 const LIBRARY_HINT = "Give --endpoint-type tensorrtllm_engine before --, or leave it out.";
 
-/**
- * Hints for problems from perf_analyzer's rules whose own hints name options that are rejected here. By the option's first name, with words
- * of the message.
- */
+/** Hints for problems whose own hints name options that are rejected here, by the option's first name, with words of the message. */
 export const PASSED_HINTS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
   "--periodic-concurrency-range": ["gRPC streaming", "Give --endpoint-type kserve or tensorrtllm_engine before --."],
   "--triton-server-directory": ["cannot be used with", LIBRARY_HINT],

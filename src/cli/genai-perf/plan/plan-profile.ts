@@ -23,22 +23,16 @@ export interface ProfileOf {
 }
 
 /** Returns the plan. @throws UserError for invalid headers, and for flags after `--` that cannot be applied */
-export function planProfile(asked: Asked, of: ProfileOf = {}): ProfilePlan {
-  return toPassedPlan(asked, folderOf(asked, of), headersOf(asked, process.env));
+export function planProfile(asked: Asked, { point, suffix = "" }: ProfileOf = {}): ProfilePlan {
+  const folder = join(asked.get("output.artifact_directory"), `${nameFolder(asked, point)}${suffix}`);
+  return toPassedPlan(asked, folder, headersOf(asked, process.env));
 }
 
-/**
- * Returns the plan of a profile that will run. @throws UserError also for output files that would replace its input files or each other
- */
+/** Returns the plan of a profile that will run. @throws UserError also for output files that would replace its input files or each other */
 export function planRun(asked: Asked, of: ProfileOf = {}): ProfilePlan {
   const plan = planProfile(asked, of);
   checkOutputs(plan, asked);
   return plan;
-}
-
-/** Returns the folder, named like GenAI-Perf's, plus the suffix. */
-function folderOf(asked: Asked, { point, suffix = "" }: ProfileOf): string {
-  return join(asked.get("output.artifact_directory"), `${nameFolder(asked, point)}${suffix}`);
 }
 
 const FOLDER = "--artifact-dir";

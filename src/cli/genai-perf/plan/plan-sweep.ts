@@ -24,11 +24,7 @@ export interface SweepPlan {
   readonly plots?: SweptRuns;
   /** Returns the plan of a point as `--dry-run` shows it. */
   planPoint(point: PointParameters): ProfilePlan;
-  /**
-   * Returns the plan of a point that will run.
-   * @param repeat number of earlier measurements of the point; each measurement has a separate folder
-   * @throws UserError
-   */
+  /** Returns the plan of a point that will run, in its own folder. @param repeat number of earlier measurements @throws UserError */
   planRun(point: PointParameters, repeat: number): ProfilePlan;
 }
 
@@ -52,10 +48,7 @@ export function planSweep(asked: Asked): SweepPlan {
   };
 }
 
-/**
- * Gives a repeated measurement other arrivals and data. The first measurements of all points share the seed, as in
- * GenAI-Perf.
- */
+/** Gives a repeated measurement other arrivals and data. The first measurements of all points share the seed, as in GenAI-Perf. */
 function drawAgain(asked: Asked, repeat: number): Asked {
   return asked.with({ "input.random_seed": seedOfNumber(asked.get("input.random_seed"), "repeat", repeat) });
 }

@@ -9,10 +9,7 @@ import type { KeyedOption } from "../options/genai-option.ts";
 import type { Sweep } from "../options/sweeps.ts";
 import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/yaml-keys.ts";
 
-/**
- * Returns the `input_config` of profile_export_genai_perf.json: the whole configuration in GenAI-Perf's order. Omits secrets in
- * headers, which GenAI-Perf exports.
- */
+/** Returns the `input_config` of profile_export_genai_perf.json in GenAI-Perf's order, without the secrets in headers. */
 export function toInputConfig(asked: Asked): PythonJson {
   const groups = YAML_KEYS.filter(({ key }) => key !== RAMPART_KEY);
   const all = exportEntries(groups, asked);

@@ -12,10 +12,7 @@ import { readTemplateOptions } from "../template-options.ts";
 
 const DEFAULT_INTERVAL_MS = 10_000;
 
-/**
- * Returns the measurement settings of a profile. Options add their values later. @throws UserError for an invalid path into
- * responses
- */
+/** Returns the measurement settings of a profile. Options add their values later. @throws UserError for an invalid path into responses */
 export function toMeasurement(asked: Asked): MeasurementPlan {
   const durationSec = asked.get("rampart.duration");
   const mode: MeasurementPlan["mode"] =
@@ -31,10 +28,7 @@ function isOverridden({ given }: Asked): boolean {
   return source === "flag" && given.get("rampart.duration")?.source !== "flag";
 }
 
-/**
- * Like in GenAI-Perf, a payload file is sent once by default, and sessions always run once. `withEntryCount` adds the number of
- * requests of a payload file.
- */
+/** Like in GenAI-Perf, a payload file is sent once by default, and sessions always. `withEntryCount` adds a file's number of requests. */
 function toMode(asked: Asked): MeasurementPlan["mode"] {
   const number = asked.get("perf_analyzer.measurement.num");
   const { sendsOnce, isInFlight } = asked.load;

@@ -44,11 +44,7 @@ const FILE_AS_INPUTS: Readonly<
   tensors: (file, order) => ({ kind: "json", files: [file], ...order }),
 };
 
-/**
- * Returns the plan of one profile.
- * @param folder folder of its files
- * @param headers headers of every request: the user's and those of an API key
- */
+/** Returns the plan of one profile. @param folder of its files @param headers of every request: the user's and an API key's */
 export function toProfilePlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
   const target = toTarget(asked, headers);
   const measurement = toMeasurement(asked);
@@ -77,7 +73,6 @@ export function toProfilePlan(asked: Asked, folder: string, headers: Headers): P
   return withPlanValues(asked.land(plan), asked.planValues) as ProfilePlan;
 }
 
-/** GenAI-Perf's scrape interval. */
 const SCRAPE_INTERVAL_MS = 330;
 
 function asksMetrics(asked: Asked): boolean {

@@ -9,10 +9,7 @@ import { sourceOf } from "../input-format.ts";
 import type { Asked } from "../options/asked.ts";
 import { readTemplateOptions } from "../template-options.ts";
 
-/**
- * Returns the settings of a profile's requests. Options add their values later. @param file file that the requests are
- * written to
- */
+/** Returns the settings of a profile's requests. Options add their values later. @param file file that the requests are written to */
 export function toRequests(asked: Asked, file: string): RequestsPlan {
   const extra = asked.get("input.extra");
   const bodyExtra = asked.type.usesTemplate ? readTemplateOptions(extra).others : extra;

@@ -3,10 +3,7 @@ import { type Problem, UserError, userError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/open/probe.ts";
 import type { ProfilePlan } from "../plan/to-plan.ts";
 
-/**
- * Explains inputs that do not fit the model, for example because of a wrong `--backend`. Otherwise each tensor of each entry would be a
- * problem.
- */
+/** Explains inputs that do not fit the model, such as a wrong `--backend`, in one problem instead of one for each tensor. */
 
 const BACKENDS = ["tensorrtllm", "vllm"] as const;
 

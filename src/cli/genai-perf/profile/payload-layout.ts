@@ -16,10 +16,7 @@ import { openTokenIds } from "./token-ids.ts";
 export interface PayloadLayout {
   /** Returns the requests of one entry: one, except for templates that produce a list. @param position index of the entry, from 0 */
   create(entry: PromptEntry, position: number): Payload[];
-  /**
-   * Returns the input tokens of a body that was created here; NaN for any other body. Absent if they can be counted from the
-   * body.
-   */
+  /** Returns the input tokens of a body that was created here; NaN for any other body. Absent if they can be counted from the body. */
   readonly countPayload?: (payload: string) => number;
 }
 
@@ -69,9 +66,7 @@ async function openTemplateLayout(
   };
 }
 
-/**
- * Finds a template by name, reads it from a file, or uses the value as its text. @throws UserError if none of these is possible
- */
+/** Finds a template by name, reads it from a file, or uses the value as its text. @throws UserError if none of these is possible */
 function findTemplate(value: string, isFile: boolean): TemplateSource {
   const named = Object.hasOwn(NAMED_TEMPLATES, value) ? NAMED_TEMPLATES[value] : undefined;
   if (named !== undefined) return { text: named, name: value };

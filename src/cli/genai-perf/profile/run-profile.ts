@@ -42,10 +42,7 @@ export interface ProfileContext {
   readonly isLater?: boolean | undefined;
 }
 
-/**
- * Runs one profile and reports on it.
- * @throws UserError, RunError
- */
+/** Runs one profile and reports on it. @throws UserError, RunError */
 export async function runProfile(
   plan: ProfilePlan,
   io: CommandIo,
@@ -146,10 +143,7 @@ function noContent({ outputs }: ProfilePlan): string {
   return `no response has the form that the endpoint type ${outputs.genaiPerf.endpointType} expects: check --endpoint-type, --endpoint and --url, and a response in the profile export`;
 }
 
-/**
- * Checks only measured requests. Earlier failures were already reported.
- * @param unreadCount number of responses whose failure was found only when they were read
- */
+/** Checks only measured requests. @param unreadCount number of responses whose failure was found only when they were read */
 function isWithinLimit(run: RunResult, unreadCount: number): boolean {
   // Without a limit, any failure changes the exit code, although it does not end the run.
   const limit = run.prepared.plan.failures.maxRatio ?? 0;

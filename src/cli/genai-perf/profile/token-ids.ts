@@ -12,13 +12,9 @@ const DEFAULT_OUTPUT_TOKENS = 256;
 /** Extra inputs that are not tensors, but control how a request is built. False is the same as omitting the input. */
 const SWITCHES = { endId: "set_end_id", chat: "apply_chat_template" } as const;
 
-/** Returns the ids of a prompt. */
 type Encode = (prompt: string) => readonly number[];
 
-/**
- * Returns a function that creates the request of an entry.
- * @throws UserError for an extra input that the tokenizer's files do not support
- */
+/** Returns a function that creates the request of an entry. @throws UserError for an extra input that the tokenizer lacks */
 export async function openTokenIds(
   layout: LayoutSettings,
   tokenizer: Tokenizer,

@@ -132,10 +132,7 @@ export async function startTokenWork(
   });
 }
 
-/**
- * Shares the tokenizer between consecutive profiles and starts the work once. After a failure it tries again, because a hub can be
- * temporarily unavailable.
- */
+/** Shares the tokenizer between consecutive profiles. After a failure it tries again, because a hub can be temporarily unavailable. */
 export class SharedTokenWork {
   private work: TokenWork | undefined;
 

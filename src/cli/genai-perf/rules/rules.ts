@@ -114,7 +114,6 @@ export function checkTogether(rules: RuleSet): void {
 
 const EXACT = "input.output_tokens.deterministic";
 
-/** Checks tokens and tokenizers. */
 function checkTokens(rules: RuleSet): void {
   rules.refuse(
     rules.get(EXACT) && !rules.type.hasExactOutput,

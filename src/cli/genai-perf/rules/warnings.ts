@@ -62,7 +62,6 @@ export function warnTogether(rules: RuleSet): void {
   }
 }
 
-/** Warns about lengths of 0 tokens. */
 function warnOfLengths(rules: RuleSet): void {
   if (rules.get("rampart.sequence_mix") !== "") return;
   const [input, output] = LENGTHS;

@@ -5,10 +5,7 @@ import type { LaneError } from "../../../result/run-result.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 
-/**
- * A value of `--service-kind`: everything that the rest of perf_analyzer mode needs to know about it, so that other code does not test its
- * name.
- */
+/** A value of `--service-kind`: everything that perf_analyzer mode needs to know about it. */
 export interface PerfAnalyzerKind {
   /** Its name and a description, for the help of `--service-kind`: `openai, which …`. */
   readonly help: string;

@@ -37,10 +37,7 @@ const SEQUENCE_FLAGS = [
   "--serial-sequences",
 ] as const;
 
-/**
- * Returns perf_analyzer's rules in its words, and rules for what it ignores: trace settings, sequences and options of
- * KServe's protocol.
- */
+/** Returns perf_analyzer's rules in its words, and rules for what it ignores: trace settings, sequences, KServe's options. */
 function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given }: Settings): Rule[] {
   return [
     [

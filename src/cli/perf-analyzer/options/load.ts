@@ -121,7 +121,6 @@ function readConcurrency(
   return { ...range, end: range.end ?? (isFirst ? before?.end : undefined) };
 }
 
-/** Reads a range of integers or decimal numbers. */
 function readRange(reader: ValueReader, kind: "integer" | "decimal"): RangeValue | undefined {
   const parts = reader.text.split(":");
   if (parts.length > 3) {

@@ -3,7 +3,6 @@ import type { ValueReader } from "../settings.ts";
 
 /** Readers that several options share. A reader reports problems and returns undefined for them. */
 
-/** Reads an option's value. */
 type Reader<V> = (reader: ValueReader) => V | undefined;
 
 /** Reads a switch. */

@@ -14,7 +14,6 @@ import { choice, decimal, filled, GIVE_FILE, on, text, whole } from "./readers.t
 
 type Read = (reader: ValueReader) => string | number | true | undefined;
 
-/** Readers by the kind of the value. */
 const READERS: Readonly<Record<SharedOption["kind"], (shared: SharedOption) => Read>> = {
   switch: () => on,
   file: () => filled(GIVE_FILE),

@@ -13,9 +13,7 @@ import { SHARED } from "./shared.ts";
 import { TELEMETRY } from "./telemetry.ts";
 import { TLS } from "./tls.ts";
 
-/**
- * All options of perf_analyzer mode, in the order of the help. Parsing, help, rules and the conversion of a plan to flags use this table.
- */
+/** All options of perf_analyzer mode, in the order of the help: for parsing, help, rules and the conversion of a plan to flags. */
 export const OPTIONS: readonly PerfAnalyzerOption[] = [
   ...inGroup("What to measure", GENERAL),
   ...inGroup("Load and measurement", [...LOAD, ...SEQUENCES, ...MEASUREMENT]),

@@ -81,7 +81,6 @@ function isNot0(value: string | undefined): boolean | undefined {
   return value === undefined ? undefined : value !== "0";
 }
 
-/** The settings of each protocol. */
 const PROTOCOLS = { sslGrpc: "grpc", sslHttps: "http" } as const;
 
 type TlsPlace = `${keyof typeof PROTOCOLS}.${keyof TlsPlan}`;

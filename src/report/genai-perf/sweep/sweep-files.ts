@@ -7,7 +7,6 @@ import { formatCsvRow } from "../../markup.ts";
 import { writeReport } from "../../output-file.ts";
 import { removePlots } from "../plots.ts";
 import { formatTwoDecimals } from "../python-format.ts";
-import type { Statistics, TelemetryStatistics } from "../result.ts";
 import { chooseAxes, findPareto, type SweepPoint, type SweepRow } from "./sweep.ts";
 
 /** The files of a sweep. They are rewritten after each point, so that finished points are never lost. */
@@ -48,7 +47,7 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
   const places = findPareto(points, axes);
   const document = {
     pareto: { throughput: axes.throughput, is_per_gpu: axes.gpuCounts !== undefined, latency: "request_latency.p99" },
-    points: points.map(({ name, parameters, folder, result, repeat }, index) => ({
+    points: points.map(({ name, parameters, folder, result: { statistics, telemetry }, repeat }, index) => ({
       name,
       parameters: Object.fromEntries(parameters),
       ...defined({ repeat }),
@@ -57,8 +56,11 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
       throughput: places[index]?.throughput ?? null,
       latency_ms: places[index]?.latencyMs ?? null,
       ...(search === undefined ? {} : { broken_limits: brokenLimits.get(name) ?? [] }),
-      metrics: toJson(result.statistics),
-      ...(result.telemetry === undefined ? {} : { telemetry: telemetryToJson(result.telemetry) }),
+      metrics: toObject(statistics, ({ unit, values }) => ({ unit, ...Object.fromEntries(values) })),
+      ...defined({
+        telemetry:
+          telemetry && toObject(telemetry, ({ unit, gpus }) => ({ unit, ...toObject(gpus, Object.fromEntries) })),
+      }),
     })),
     failed: failed.map(({ parameters, reason }) => ({ parameters: Object.fromEntries(parameters), reason })),
     ...(search === undefined
@@ -79,14 +81,6 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
         }),
   };
   return `${JSON.stringify(document, null, 2)}\n`;
-}
-
-function toJson(statistics: Statistics): Record<string, unknown> {
-  return toObject(statistics, ({ unit, values }) => ({ unit, ...Object.fromEntries(values) }));
-}
-
-function telemetryToJson(telemetry: TelemetryStatistics): Record<string, unknown> {
-  return toObject(telemetry, ({ unit, gpus }) => ({ unit, ...toObject(gpus, Object.fromEntries) }));
 }
 
 function toObject<T>(map: ReadonlyMap<string, T>, convert: (value: T) => unknown): Record<string, unknown> {
@@ -114,10 +108,7 @@ const PAGE_METRICS: readonly Cell[] = [
   ["Avg. GPU Total Memory (GB)", "total_gpu_memory", "avg"],
 ];
 
-/**
- * Formats the text, with CR LF at the end of lines. Rows are sorted by descending request throughput. Missing values are 0.00, like
- * in GenAI-Perf.
- */
+/** Formats the text, with CR LF, by descending request throughput, and 0.00 for missing values, like GenAI-Perf. */
 export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: string): string {
   const ordered = rows.toSorted((a, b) => throughputOf(b) - throughputOf(a));
   const lines = [

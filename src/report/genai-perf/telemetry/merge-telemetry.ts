@@ -34,10 +34,7 @@ export function parseTelemetry(text: string, path: string): TelemetryStatistics 
   );
 }
 
-/**
- * Returns all statistics of a single run. For several runs, returns only averages, like GenAI-Perf, because percentiles cannot be merged.
- * Undefined without runs.
- */
+/** Returns all statistics of a single run; for several, like GenAI-Perf, only averages. Undefined without runs. */
 export function mergeTelemetry(runs: readonly TelemetryStatistics[]): TelemetryStatistics | undefined {
   const [first] = runs;
   if (first === undefined || runs.length === 1) return first;

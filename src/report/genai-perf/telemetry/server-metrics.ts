@@ -1,18 +1,18 @@
 import { PERCENTILES, summarize } from "../../../measure/numpy-statistics.ts";
+import { wrapWords } from "../../../plan/terminal-text.ts";
 import { VERSION } from "../../../runtime/version.ts";
 import { estimateQuantile } from "../../../telemetry/histogram-estimate.ts";
 import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries, ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";
 import { formatCsvRow } from "../../markup.ts";
 import { formatTwoDecimals } from "../python-format.ts";
-import { formatRichTable, wrapWords } from "../rich-table.ts";
+import { formatRichTable } from "../rich-table.ts";
 
 /** Statistics of the servers' metrics during a run. Names are AIPerf's if it has the same value. */
 
 /** Values by statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are omitted. */
 type ServerStatistics = ReadonlyMap<string, number>;
 
-/** One series and its statistics. */
 interface ServerMetric {
   readonly endpoint: ScrapedEndpoint;
   readonly family: ScrapedFamily;

@@ -10,7 +10,6 @@ import { isNoise, toServerSeries } from "./server-metrics.ts";
 /** GPU metrics as GenAI-Perf reports them. */
 
 interface PageMetric {
-  /** GenAI-Perf's name. */
   readonly name: string;
   readonly field: string;
   readonly unit: string;
@@ -80,10 +79,7 @@ export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
 /** Values in the units of the DCGM exporter, by metric of {@link PAGE_METRICS} and by GPU (`gpu0`). */
 type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Pick<TelemetrySeries, "values">>>;
 
-/**
- * Computes statistics of GPU metrics in GenAI-Perf's units and order. Metrics without values are omitted. @param samples see {@link
- * readGpus}
- */
+/** Computes statistics of GPU metrics in GenAI-Perf's units and order, without metrics that have no values. */
 export function toTelemetryStatistics(samples: GpuSamples): TelemetryStatistics {
   const statistics = new Map<string, { unit: string; gpus: Map<string, ReadonlyMap<StatisticName, number>> }>();
   for (const { name, unit, scale = 1, isConstant = false } of PAGE_METRICS) {

@@ -143,7 +143,6 @@ const CUMULATIVE = 2;
 /** Data shared by all metrics of a request. */
 interface OtlpScope {
   readonly version: string;
-  /** Attributes of the resource. */
   readonly attributes: Labels;
   readonly startEpochNs: bigint;
   readonly atEpochNs: bigint;

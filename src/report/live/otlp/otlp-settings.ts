@@ -1,9 +1,6 @@
 import { registerHeaders, registerUrl } from "../../../plan/secrets.ts";
 
-/**
- * Endpoint and settings of OTLP, from an option's value and the environment. Source: the specification of OpenTelemetry's OTLP
- * exporters.
- */
+/** Endpoint and settings of OTLP from an option and the environment. Source: OpenTelemetry's specification of OTLP exporters. */
 
 /** The option's value that selects the endpoint of the environment. */
 const FROM_ENVIRONMENT = "env";

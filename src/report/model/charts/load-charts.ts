@@ -54,7 +54,6 @@ export function loadCharts(view: ReportView): LoadCharts {
   };
 }
 
-/** The axis of loads. */
 type LoadAxis = Pick<XyPlot, "kind" | "xLabel" | "isFromZero" | "isWhole" | "isLogX" | "xTicks">;
 
 /** Returns the axis of loads. @param loads at least one */
@@ -129,7 +128,6 @@ export function unitOf(points: readonly LoadPoint[], ...keys: readonly string[])
   return timeUnitOf([Math.max(0, ...p99s)]);
 }
 
-/** Draws the percentiles of a metric. */
 function linesOf(points: readonly LoadPoint[], key: string, { ns }: TimeUnit): XySeries[] {
   return PERCENTILES.flatMap((name) => lineOf(name, name, points, ({ read }) => read(key, name), ns));
 }

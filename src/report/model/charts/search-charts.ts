@@ -26,7 +26,6 @@ type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 
 /** A judged metric at one load. */
 interface SearchPoint {
-  /** Name of the run. */
   readonly run: string;
   readonly load: number;
   readonly verdict: Pick<VerdictJson, "state"> & MetricEstimate;
@@ -100,7 +99,6 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
   ];
 }
 
-/** Draws the points of a state with their intervals. */
 function drawState(state: State, points: readonly SearchPoint[], size: number): XySeries[] {
   const ofState = points.filter(({ verdict }) => verdict.state === state);
   if (ofState.length === 0) return [];

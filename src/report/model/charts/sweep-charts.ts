@@ -35,7 +35,6 @@ const MOST_LINES = 10;
 const LOAD = "load";
 const FRAME = { group: "", notes: [] } as const;
 
-/** A level of a point. */
 interface SweptLevel {
   readonly values: ReadonlyMap<string, string>;
   readonly point: LoadPoint;
@@ -94,10 +93,7 @@ function loadAxisOf(levels: readonly SweptLevel[]): SweepAxis {
   return { name: LOAD, values: loads.map(String), isNumber: true };
 }
 
-/**
- * Returns the parameter along which the points of a curve are connected: the load, otherwise the last numeric parameter; undefined
- * if there is none.
- */
+/** Returns the parameter that connects the points of a curve: the load, else the last numeric one; undefined if none. */
 function joinedAlong(axes: readonly SweepAxis[]): SweepAxis | undefined {
   const ordered = axes.filter(({ isNumber, values }) => isNumber && values.length > 1);
   return (
@@ -126,7 +122,6 @@ function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], uni
   return kneePlot(series, unit, yLabel, [...numbers, ...notes]);
 }
 
-/** A metric that is drawn over a parameter. */
 interface DrawnMetric {
   readonly name: string;
   /** Lines of the metric, if each is drawn once. */
@@ -184,7 +179,6 @@ function drawOver(
   });
 }
 
-/** The drawn part of a line. */
 interface DrawnSeries extends Pick<XySeries, "name" | "meaning" | "shade"> {
   readonly levels: readonly SweptLevel[];
   readonly pick: PickEstimate;
@@ -224,10 +218,7 @@ function drawLines(axis: SweepAxis, frame: Frame, series: readonly DrawnSeries[]
   return { ...frame, ...loadAxis(numbers, axis.name, numbers.every(Number.isInteger)), series: lines };
 }
 
-/**
- * Groups levels by all parameters except one, in the order of that one. @param along the parameter that differs within a line;
- * undefined: none
- */
+/** Groups levels by all parameters except one, in the order of that one. @param along that parameter; undefined: none */
 function linesOf(
   axes: readonly SweepAxis[],
   along: SweepAxis | undefined,

@@ -21,18 +21,15 @@ const TIME = "Time since the start (s)";
 /** Latencies that spread by more than this factor have a logarithmic axis. */
 const LOG_FROM = 20;
 
-/** A run with its timeline. */
 interface TimedRun {
   readonly run: NamedRun;
   readonly times: RunTimes;
 }
 
-/** A run over time, with its latencies as histograms. */
 interface RunTimes extends Omit<OverTimeJson, "timeline"> {
   readonly columns: readonly TimeColumn[];
 }
 
-/** An interval of the run. */
 interface TimeColumn extends Omit<OverTimeJson["timeline"][number], "latencyBuckets"> {
   readonly latency: ExponentialHistogram;
 }

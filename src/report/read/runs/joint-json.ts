@@ -6,10 +6,7 @@ import { labelsOf } from "../../schema/scenarios.ts";
 import { type MeasuredLevel, type MeasuredRun, parseDocument, type RunFormat, toRunFile } from "./measured-run.ts";
 import { rampartJson } from "./rampart-json.ts";
 
-/**
- * Rampart's JSON of several runs that are not repetitions: a sweep, targets with separate loads, or several scenarios. Read as one
- * run with the levels of all.
- */
+/** Rampart's JSON of a sweep, targets with separate loads, or several scenarios, read as one run with the levels of all. */
 
 const value = v.union([v.number(), v.string()]);
 const sweepSchema = v.object({

@@ -42,7 +42,6 @@ export interface MeasuredRun {
   readonly format: string;
   /** Time at which the run began, as written in the file. Absent: unknown. */
   readonly startedAt?: string;
-  /** Whether the run ended early. */
   readonly isPartial: boolean;
   /** Settings of the measurement: a path of the plan, such as `target.model`, and its value. */
   readonly facts: ReadonlyMap<string, string>;
@@ -51,10 +50,7 @@ export interface MeasuredRun {
   readonly notes?: readonly string[];
   /** Set if files of this format never have confidence intervals within the run. */
   readonly isSummary?: true;
-  /**
-   * Data in the file about requests and servers, in addition to the values of levels, by the file's names: `sessions (3)`. Default:
-   * none
-   */
+  /** Data about requests and servers besides the levels' values, by the file's names: `sessions (3)`. Default: none */
   readonly notCompared?: readonly string[];
 }
 

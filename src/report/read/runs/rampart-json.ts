@@ -25,7 +25,6 @@ import {
 
 /** Rampart's JSON: one run, or the `runs` of a repeated plan. The fields that are read are picked from the schema of what is written. */
 
-/** Measurements of requests. */
 type Part = Pick<MeasuredJson, "metrics" | "extracted" | "derived">;
 const PART = ["metrics", "extracted", "derived"] as const;
 

@@ -51,10 +51,7 @@ export function readRuns(path: string): readonly MeasuredRun[] {
   throw userError("invalid-value", path, describeOther(document, file.head), HINT);
 }
 
-/**
- * Describes a file that is not a report. @param document its JSON; undefined if that is not an object @param head the beginning of
- * its text
- */
+/** Describes a file that is not a report. @param document its JSON object, if it is one @param head the beginning of its text */
 function describeOther(document: Readonly<Record<string, unknown>> | undefined, head: string): string {
   const [line = ""] = head.trimStart().split("\n", 1);
   if (line === "") return "is empty";
@@ -81,10 +78,7 @@ function isFolder(path: string): boolean {
   }
 }
 
-/**
- * Reads a folder. Several of its files can belong to one run, so only files of the best format count. If there are none, the
- * subfolders are read.
- */
+/** Reads the files of the best format in a folder, because several may belong to one run; if none, its subfolders. */
 function readFolder(folder: string): readonly MeasuredRun[] {
   const read = (): Dirent[] => readdirSync(folder, { withFileTypes: true });
   const entries = attempt(folder, read).sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -8,10 +8,7 @@ import { scanItems } from "../profile-export.ts";
 import { describeLoad, type MeasuredLevel, type MeasuredValue, parseDocument, type RunFormat } from "./measured-run.ts";
 import { putSample } from "./profile-export-run.ts";
 
-/**
- * Files of records of Rampart and AIPerf: a line of JSON per request, read line by line, so that a file of any length needs little
- * memory.
- */
+/** Files of records of Rampart and AIPerf, read line by line, so that a file of any length needs little memory. */
 
 const NAME = "file of records";
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { DEFAULT_AGENTS_WAIT_MS } from "../../../plan/defaults.ts";
 import type { BusPlan, Plan } from "../../../plan/plan.ts";
 import { RunError } from "../../../plan/problem.ts";
 import { countOf, msToNs, msToSec, nsToMs } from "../../../plan/units.ts";
@@ -22,7 +23,6 @@ import { RunAgent } from "./run-agent.ts";
 import { type NotedFiles, noteRunFiles, sendFiles } from "./sent-files.ts";
 import { findModules } from "./sent-modules.ts";
 
-const DEFAULT_WAIT_MS = 10_000;
 /** Time between two searches for agents; longer with many agents, because all of them reply. */
 const ASK_MS = 250;
 const ASK_MS_PER_AGENT = 2;
@@ -55,7 +55,7 @@ export interface AgentsOptions {
 
 /** Finds agents on the bus and claims them. @throws RunError when there are too few; the message names those that refuse */
 export async function openAgents(plan: BusPlan, { workers, signal, functions }: AgentsOptions): Promise<Agents> {
-  const { agentCount = 1, waitMs = DEFAULT_WAIT_MS, allowLost = 0 } = plan;
+  const { agentCount = 1, waitMs = DEFAULT_AGENTS_WAIT_MS, allowLost = 0 } = plan;
   const runId = randomUUID();
   const modules = functions === undefined ? { paths: [], links: [] } : findModules(functions.context.path);
   const bus = await openBus(plan, "rampart conductor");
