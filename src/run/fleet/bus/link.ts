@@ -51,6 +51,8 @@ const MOST_UNCONFIRMED_BYTES = MOST_OPEN_BYTES / 8;
  */
 const MOST_TICK_MS = 1000;
 export const MOST_SILENCE_MS = 4000;
+/** Longest silence after this side stood still for so long that it was lost itself: the other side may be gone. */
+const SILENCE_AFTER_STANDSTILL_MS = 2000;
 /** Longest time without a connection to the bus. */
 const MOST_OUTAGE_MS = 30_000;
 
@@ -220,7 +222,11 @@ export class Link {
   private tick(): void {
     const nowNs = this.clock.nowNs();
     const { isConnected } = this.bus;
-    this.silentNs += Math.min(nowNs - this.tickedAtNs, msToNs(MOST_TICK_MS));
+    const { mostSilenceMs = MOST_SILENCE_MS } = this.listener;
+    const passedNs = nowNs - this.tickedAtNs;
+    const stoodStill = passedNs > msToNs(mostSilenceMs);
+    const leastNs = stoodStill ? msToNs(mostSilenceMs - SILENCE_AFTER_STANDSTILL_MS) : 0;
+    this.silentNs = Math.max(leastNs, this.silentNs + Math.min(passedNs, msToNs(MOST_TICK_MS)));
     this.tickedAtNs = nowNs;
     if (isConnected && !this.wasConnected) {
       this.silentNs = 0;
@@ -232,7 +238,6 @@ export class Link {
         this.lose("the bus cannot be reached");
       return;
     }
-    const { mostSilenceMs = MOST_SILENCE_MS } = this.listener;
     if (this.silentNs > msToNs(mostSilenceMs)) {
       this.lose(`nothing was heard of it for ${msToSec(mostSilenceMs)} s`);
       return;
