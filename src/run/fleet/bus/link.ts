@@ -82,6 +82,8 @@ export class Link {
   /** Time without a sign of life from the other side while one could have arrived. */
   private silentNs = 0;
   private tickedAtNs: number;
+  /** End of a standstill of this side, until the other side is known to be still there. */
+  private resumedAtNs: number | undefined;
   private wasConnected = true;
   private isClosed = false;
   private drained: PromiseWithResolvers<void> | undefined;
@@ -170,6 +172,8 @@ export class Link {
     }
     this.heardAtNs = this.clock.nowNs();
     this.silentNs = 0;
+    // Earlier frames may have waited for this side since before the other one ended.
+    if (this.heardAtNs - (this.resumedAtNs ?? Number.POSITIVE_INFINITY) > msToNs(BEAT_MS)) this.resumedAtNs = undefined;
     this.forget(confirmed);
     if (number === NO_NUMBER) return;
     if (number !== this.expected) {
@@ -224,9 +228,11 @@ export class Link {
     const { isConnected } = this.bus;
     const { mostSilenceMs = MOST_SILENCE_MS } = this.listener;
     const passedNs = nowNs - this.tickedAtNs;
-    const stoodStill = passedNs > msToNs(mostSilenceMs);
-    const leastNs = stoodStill ? msToNs(mostSilenceMs - SILENCE_AFTER_STANDSTILL_MS) : 0;
-    this.silentNs = Math.max(leastNs, this.silentNs + Math.min(passedNs, msToNs(MOST_TICK_MS)));
+    this.silentNs += Math.min(passedNs, msToNs(MOST_TICK_MS));
+    if (passedNs > msToNs(mostSilenceMs)) {
+      this.silentNs = 0;
+      this.resumedAtNs = nowNs;
+    }
     this.tickedAtNs = nowNs;
     if (isConnected && !this.wasConnected) {
       this.silentNs = 0;
@@ -238,8 +244,9 @@ export class Link {
         this.lose("the bus cannot be reached");
       return;
     }
-    if (this.silentNs > msToNs(mostSilenceMs)) {
-      this.lose(`nothing was heard of it for ${msToSec(mostSilenceMs)} s`);
+    const limitMs = this.resumedAtNs === undefined ? mostSilenceMs : SILENCE_AFTER_STANDSTILL_MS;
+    if (this.silentNs > msToNs(limitMs)) {
+      this.lose(`nothing was heard of it for ${msToSec(limitMs)} s`);
       return;
     }
     if (nowNs >= this.resendAtNs) {
