@@ -5,6 +5,7 @@ import { messageOf, RunError } from "../plan/problem.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import { isMeasured } from "../result/judged-levels.ts";
+import type { PhasePlace, PhaseStart } from "../result/observer.ts";
 import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { RequestContent, ResponseContent } from "../service/content.ts";
@@ -44,6 +45,8 @@ export class ProfileExport implements Report {
   private hasWindow = false;
   private isExperimentOpen = false;
   private boundaries: bigint[] = [];
+  /** The measured phase that has begun, until its first window begins. */
+  private begun: PhaseStart | undefined;
 
   /** @param path of its file */
   constructor(plan: Plan, sink: TextSink, path: string) {
@@ -59,8 +62,14 @@ export class ProfileExport implements Report {
     this.exported = targetKindOf(plan.target).exported(plan.target);
   }
 
-  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
-    if (!isWarmup) this.openExperiment(unit, level);
+  /** Phases are announced here only after their first requests: see `onPhase`. */
+  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
+    if (!isWarmup && phase === undefined) this.openExperiment(unit, level);
+  }
+
+  /** The last window of the phase before ends after this. */
+  onPhase(start: PhaseStart | undefined): void {
+    this.begun = start?.isWarmup === false ? start : undefined;
   }
 
   onRecord(record: RequestRecord): void {
@@ -72,7 +81,10 @@ export class ProfileExport implements Report {
 
   /** Requests that ended since the last window belong to no window. */
   onWindowStart(): void {
-    this.takeBack();
+    const { begun } = this;
+    this.begun = undefined;
+    if (begun === undefined) this.takeBack();
+    else this.openExperiment(begun.unit, begun.level);
   }
 
   onRecordsCut(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void {

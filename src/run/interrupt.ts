@@ -81,8 +81,13 @@ export class RunSignal {
     const given = await Promise.race([step, waited]).catch((error: unknown) => {
       if (!this.isInterrupted) throw error;
     });
-    if (this.isInterrupted) throw new RunError("interrupted", "interrupted before the first request", NO_REPORT);
+    this.checkBefore();
     return given as T;
+  }
+
+  /** @throws RunError when the user has interrupted before the first request, because there is nothing to report */
+  checkBefore(): void {
+    if (this.isInterrupted) throw new RunError("interrupted", "interrupted before the first request", NO_REPORT);
   }
 
   private stop(): void {

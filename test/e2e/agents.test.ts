@@ -365,6 +365,18 @@ test("the ranks of an MPI job run a scenario together: rank 0 reports, and setup
   });
 });
 
+test(
+  "why a run does not begin is said by rank 0, with its exit code, although other ranks start later",
+  LIMIT,
+  async () => {
+    const enter = [...ensureOpenMpi(), "-n", "3"];
+    const { code, stderr } = await runRampart(["run", "missing.ts"], { cwd: folder, enter });
+    assert.match(stderr, /^\[1,0\]<stderr>:rampart: missing\.ts: /m);
+    assert.doesNotMatch(stderr, /^\[1,[12]\]/m);
+    assert.equal(code, 64, stderr);
+  },
+);
+
 test("so do the tasks of a step of Slurm, without MPI, and nothing is left of how they met", LIMIT, async () => {
   const slurm = await startSlurm();
   try {

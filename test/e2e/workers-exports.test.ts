@@ -152,6 +152,18 @@ const CASES: readonly Case[] = [
     args: () => scenario(plain("p"), "load: hold(3, { requests: 120 }), warmupRequests: 30"),
   },
   {
+    name: "phases, each of which is announced after the tokens of the one before",
+    args: () =>
+      scenario(
+        `embeddedLlm({ endpoint: "chat", tokenizer: "${TINY}", streaming: true })`,
+        `load: [warmup({ requests: 9 }, hold(3)), phase("a", hold(3, { requests: 60 })), phase("b", hold(5, { requests: 200 }))],
+         inputs: input.prompts({ isl: 24, osl: 6, count: 12 }), seed: 3`,
+      ),
+    count: 269,
+    // The phase in which a request ends depends on time.
+    same: ({ metrics }) => metrics["request_content_size"]?.value,
+  },
+  {
     name: "gRPC streams",
     args: () => scenario('embedded({ protocol: "grpc", streaming: true })', "load: hold(4, { requests: 90 })"),
     count: 90,

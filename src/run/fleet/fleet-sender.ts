@@ -213,8 +213,9 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
-    if (options.keepsTokens !== true) this.withTokens((tokens) => tokens.reset());
     const begun = joinBegun(await this.beginWindows((sender) => sender.beginWindow(startNs, options)));
+    // Only now have the requests before the window been passed on.
+    if (options.keepsTokens !== true) this.withTokens((tokens) => tokens.reset());
     this.lost.beginWindow(options.isLead === true ? undefined : begun.startNs);
     return begun;
   }

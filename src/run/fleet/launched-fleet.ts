@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from "node:os";
 import type { BusPlan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { registerSecret } from "../../plan/secrets.ts";
-import { sleepMs } from "../../runtime/clock.ts";
+import { sleepMs, sleepUnless } from "../../runtime/clock.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
 import { openMpi } from "../../runtime/launch/mpi.ts";
 import { startAgent } from "./bus/agent.ts";
@@ -22,6 +22,10 @@ interface Rendezvous {
 /** Maximum wait of rank 0 for the replies of the others, and of the others for rank 0. */
 const WAIT_MS = 60_000;
 const RETRY_MS = 200;
+/** Longest wait of rank 0, when its run has ended early, for ranks that start later. */
+const LATE_MS = 5000;
+/** One to see the end of rank 0, and the agent's own. */
+const CONNECTIONS_PER_RANK = 2;
 
 /** A process's place in the fleet. */
 export type FleetPlace =
@@ -62,6 +66,8 @@ async function conduct(meeting: Meeting): Promise<FleetPlace> {
     kind: "conductor",
     bus: { url: `tcp://${token}@127.0.0.1:${port}`, agentCount: meeting.size - 1, waitMs: WAIT_MS },
     close: async () => {
+      // A rank that cannot reach this one fails, and the launcher then ends this one before it says why its run ended.
+      await sleepUnless(LATE_MS, hub.joined(CONNECTIONS_PER_RANK * (meeting.size - 1)));
       hub.close();
       await meeting.end();
     },
@@ -71,9 +77,15 @@ async function conduct(meeting: Meeting): Promise<FleetPlace> {
 /** Sends the load of the conductor's runs until it ends. */
 async function serve(meeting: Meeting): Promise<void> {
   const { url, bus } = await findConductor(meeting);
-  const agent = await startAgent({ url }, { ready: () => {}, began: () => {}, ended: () => {} });
+  const agent = await startAgent({ url }, { ready: () => {}, began: () => {}, ended: () => {} }).catch(
+    async (error: unknown) => {
+      await sleepUnless(RETRY_MS, bus.ended);
+      // Otherwise the conductor has already ended.
+      if (bus.isConnected) throw error;
+    },
+  );
   await bus.ended;
-  await agent.close();
+  await agent?.close();
   await meeting.end();
 }
 

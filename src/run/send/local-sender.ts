@@ -318,9 +318,11 @@ export class LocalSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
-    if (options.keepsTokens !== true) this.parts.tokens?.reset();
     this.driver.load.beginLevel?.();
-    return this.counter.begin(startNs, options);
+    // One of several senders passes on the requests before the window now.
+    const begun = this.counter.begin(startNs, options);
+    if (options.keepsTokens !== true) this.parts.tokens?.reset();
+    return begun;
   }
 
   async cut(endNs: number, last?: LastWindow): Promise<CutWindow> {

@@ -51,6 +51,8 @@ const MOST_UNCONFIRMED_BYTES = MOST_OPEN_BYTES / 8;
  */
 const MOST_TICK_MS = 1000;
 export const MOST_SILENCE_MS = 4000;
+/** Longest silence after this side stood still for so long that it was lost itself: the other side may be gone. */
+const SILENCE_AFTER_STANDSTILL_MS = 2000;
 /** Longest time without a connection to the bus. */
 const MOST_OUTAGE_MS = 30_000;
 
@@ -80,6 +82,8 @@ export class Link {
   /** Time without a sign of life from the other side while one could have arrived. */
   private silentNs = 0;
   private tickedAtNs: number;
+  /** End of a standstill of this side, until the other side is known to be still there. */
+  private resumedAtNs: number | undefined;
   private wasConnected = true;
   private isClosed = false;
   private drained: PromiseWithResolvers<void> | undefined;
@@ -168,6 +172,8 @@ export class Link {
     }
     this.heardAtNs = this.clock.nowNs();
     this.silentNs = 0;
+    // Earlier frames may have waited for this side since before the other one ended.
+    if (this.heardAtNs - (this.resumedAtNs ?? Number.POSITIVE_INFINITY) > msToNs(BEAT_MS)) this.resumedAtNs = undefined;
     this.forget(confirmed);
     if (number === NO_NUMBER) return;
     if (number !== this.expected) {
@@ -220,7 +226,13 @@ export class Link {
   private tick(): void {
     const nowNs = this.clock.nowNs();
     const { isConnected } = this.bus;
-    this.silentNs += Math.min(nowNs - this.tickedAtNs, msToNs(MOST_TICK_MS));
+    const { mostSilenceMs = MOST_SILENCE_MS } = this.listener;
+    const passedNs = nowNs - this.tickedAtNs;
+    this.silentNs += Math.min(passedNs, msToNs(MOST_TICK_MS));
+    if (passedNs > msToNs(mostSilenceMs)) {
+      this.silentNs = 0;
+      this.resumedAtNs = nowNs;
+    }
     this.tickedAtNs = nowNs;
     if (isConnected && !this.wasConnected) {
       this.silentNs = 0;
@@ -232,9 +244,9 @@ export class Link {
         this.lose("the bus cannot be reached");
       return;
     }
-    const { mostSilenceMs = MOST_SILENCE_MS } = this.listener;
-    if (this.silentNs > msToNs(mostSilenceMs)) {
-      this.lose(`nothing was heard of it for ${msToSec(mostSilenceMs)} s`);
+    const limitMs = this.resumedAtNs === undefined ? mostSilenceMs : SILENCE_AFTER_STANDSTILL_MS;
+    if (this.silentNs > msToNs(limitMs)) {
+      this.lose(`nothing was heard of it for ${msToSec(limitMs)} s`);
       return;
     }
     if (nowNs >= this.resendAtNs) {

@@ -60,7 +60,7 @@ export async function openAgents(plan: BusPlan, { workers, signal, functions }: 
   const modules = functions === undefined ? { paths: [], links: [] } : findModules(functions.context.path);
   const bus = await openBus(plan, "rampart conductor");
   const search = new AgentSearch(bus, { runId, version: VERSION });
-  const agents = await search.find(agentCount, waitMs, signal.interrupted).catch(async (error: unknown) => {
+  const agents = await search.find(agentCount, waitMs, signal).catch(async (error: unknown) => {
     await bus.close();
     throw error;
   });
@@ -89,18 +89,14 @@ class AgentSearch {
   }
 
   /** Returns the agents. They are in contact with this process from the moment at which they take part. */
-  async find(count: number, waitMs: number, interrupted: Promise<unknown>): Promise<readonly RunAgent[]> {
+  async find(count: number, waitMs: number, signal: RunSignal): Promise<readonly RunAgent[]> {
     this.count = count;
     this.wanted = count;
     const inbox = this.bus.createInbox();
     const end = this.bus.subscribe(inbox, (agent) => void this.meet(agent as AgentInfo));
-    const isOver = Promise.race([this.enough.promise, interrupted]);
-    let isInterrupted = false;
-    void interrupted.then(() => {
-      isInterrupted = true;
-    });
+    const isOver = Promise.race([this.enough.promise, signal.interrupted]);
     const endNs = nowNs() + msToNs(waitMs);
-    while (this.found.length < count && !isInterrupted && nowNs() < endNs) {
+    while (this.found.length < count && !signal.isInterrupted && nowNs() < endNs) {
       this.bus.publish(FIND_SUBJECT, {}, inbox);
       const askMs = Math.max(ASK_MS, ASK_MS_PER_AGENT * this.heard.size);
       await sleepUnless(Math.min(askMs, nsToMs(endNs - nowNs())), isOver);
@@ -110,6 +106,7 @@ class AgentSearch {
     const { found } = this;
     if (found.length >= count) return found;
     await Promise.all(this.agents.map((agent) => agent.close()));
+    signal.checkBefore();
     throw this.tooFew(count, found.length, waitMs);
   }
 

@@ -26,6 +26,8 @@ export interface TcpHub {
   readonly port: number;
   /** Token that clients must present. */
   readonly token: string;
+  /** Resolves when this number of connections with the token have been opened. */
+  joined(count: number): Promise<void>;
   close(): void;
 }
 
@@ -37,6 +39,7 @@ export async function openTcpHub(): Promise<TcpHub> {
   return {
     port: server.port,
     token,
+    joined: (count) => hub.joined(count),
     close: () => {
       server.close();
       hub.close();
@@ -49,6 +52,8 @@ class Hub {
   /** Subjects that each client is subscribed to. */
   private readonly clients = new Map<FrameSocket, Set<string>>();
   private readonly strangers = new Set<FrameSocket>();
+  private joinedCount = 0;
+  private onJoin: () => void = () => {};
 
   constructor(token: string) {
     this.token = Buffer.from(token);
@@ -65,6 +70,15 @@ class Hub {
       this.clients.delete(socket);
     });
     return (frame) => this.receive(socket, frame);
+  }
+
+  joined(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.onJoin = () => {
+        if (this.joinedCount >= count) resolve();
+      };
+      this.onJoin();
+    });
   }
 
   close(): void {
@@ -100,6 +114,8 @@ class Hub {
     this.strangers.delete(socket);
     this.clients.set(socket, new Set());
     socket.send(pack({}));
+    this.joinedCount++;
+    this.onJoin();
   }
 }
 

@@ -11,11 +11,18 @@ import { startAgent } from "../../../../src/run/fleet/bus/agent.ts";
 import type { SentPiece } from "../../../../src/run/fleet/bus/agent-messages.ts";
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
+import { defineScenario } from "../../../../src/scenario/define.ts";
+import { hold } from "../../../../src/scenario/loads/concurrency.ts";
+import { prompts } from "../../../../src/scenario/prompts.ts";
+import { openai } from "../../../../src/scenario/targets/llm.ts";
+import { toPlan } from "../../../../src/scenario/to-plan.ts";
 import { makeFolder } from "../../../make-folder.ts";
 import type { PlanChange } from "../../../plan/make-plan.ts";
 import { rateLoad } from "../../../plan/make-plan.ts";
 import { startNats } from "../../../servers/nats.ts";
+import { startOpenAiStub } from "../../../servers/openai-stub.ts";
 import { LIMIT } from "../../../time-limit.ts";
+import { TINY } from "../../../tokenize/tiny.ts";
 import { withServer } from "../../kserve-server.ts";
 import {
   after5Ms,
@@ -115,6 +122,29 @@ test("a level by time lasts as long as it should, and what is in flight is what 
     }),
   );
 });
+
+test(
+  "tokens of a level by time are those of its requests, also where single requests are followed",
+  LIMIT,
+  async () => {
+    const server = await startOpenAiStub();
+    try {
+      await withAgents(2, async () => {
+        const target = openai(`127.0.0.1:${server.port}`, { model: "m", tokenizer: TINY, streaming: true });
+        const inputs = prompts({ isl: 12, osl: 5, count: 4 });
+        const made = toPlan(defineScenario({ name: "x", target, load: hold(4, { for: "500 ms" }), inputs }), "/");
+        const plan = { ...made, client: { ...made.client, bus: { url: nats.url, waitMs: 5000, agentCount: 2 } } };
+        for (const observer of [{}, { onTokens: () => {} }]) {
+          const { error, levels } = await run(plan, observer);
+          assert.equal(error, undefined);
+          assert.equal(levels[0]?.window.tokens?.count, levels[0]?.window.requestCount);
+        }
+      });
+    } finally {
+      await server.stop();
+    }
+  },
+);
 
 test("an input file goes to the agents, and is removed after the run", LIMIT, async () => {
   const folder = makeFolder();

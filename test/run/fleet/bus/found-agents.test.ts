@@ -51,6 +51,13 @@ test("too few agents are one error that says who refused and why", LIMIT, async 
   });
 });
 
+test("an interrupt ends the wait for agents as an interrupt", LIMIT, async () => {
+  const running = start(planFor("127.0.0.1:1", { agentCount: 2, waitMs: 60_000 }));
+  await sleepMs(500);
+  running.interrupt();
+  await assert.rejects(running.result, (error) => error instanceof RunError && error.code === "interrupted");
+});
+
 test("an agent that is found first waits for those that come much later", LIMIT, async () => {
   await withAgents(1, async (heard) => {
     await withServer({}, async (server) => {

@@ -71,6 +71,20 @@ test(
   },
 );
 
+test("a hub says when enough have joined, and those that have left count", LIMIT, async () => {
+  await withHub(async (hub, url) => {
+    const seen: string[] = [];
+    const joined = hub.joined(2).then(() => seen.push("joined"));
+    await (await openTcpBus(url)).close();
+    seen.push("one");
+    const bus = await openTcpBus(url);
+    await joined;
+    assert.deepEqual(seen, ["one", "joined"]);
+    await hub.joined(2);
+    await bus.close();
+  });
+});
+
 test("a hub that is gone ends its clients, and one that is not there is one error", LIMIT, async () => {
   let address = "";
   await withHub(async (hub, url) => {
