@@ -8,7 +8,7 @@ import type { LevelWorkers } from "../result/run-result.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { RequestContent } from "../service/content.ts";
 import type { GaugePoller } from "../telemetry/gauge-poller.ts";
-import type { Call } from "../transport/client.ts";
+import type { Call } from "../transport/call.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import type { HostLimits } from "./host-limits.ts";

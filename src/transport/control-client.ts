@@ -1,5 +1,6 @@
 import { formatDurationNs, nsToMs } from "../plan/units.ts";
-import type { Call, CreateClient, LoadClient } from "./client.ts";
+import type { Call } from "./call.ts";
+import type { CreateClient, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
 

@@ -1,5 +1,5 @@
+import type { Call } from "./call.ts";
 import {
-  type Call,
   type ClientOptions,
   type CreateClient,
   type LoadClient,

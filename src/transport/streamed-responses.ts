@@ -1,4 +1,5 @@
-import type { Call, ClientOptions, ReceivedResponse } from "./client.ts";
+import type { Call, ReceivedResponse } from "./call.ts";
+import type { ClientOptions } from "./client.ts";
 import { type Failure, failureOfReading, type ResponsesTooLargeError, ResponseTooLargeError } from "./failure.ts";
 import { RESPONSES_BUDGET } from "./growing-bytes.ts";
 

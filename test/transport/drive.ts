@@ -1,4 +1,5 @@
-import type { Call, ClientOptions, LoadClient } from "../../src/transport/client.ts";
+import type { Call } from "../../src/transport/call.ts";
+import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import type { Failure } from "../../src/transport/failure.ts";
 import type { Endpoint, WireRequest } from "../../src/transport/request.ts";
 import { utf8 } from "./bytes.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Call, ClientOptions, LoadClient } from "../../src/transport/client.ts";
+import type { Call } from "../../src/transport/call.ts";
+import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import { BY_MEMBER, FanOutClient, ServerTurns } from "../../src/transport/fan-out-client.ts";
 import type { WireRequest } from "../../src/transport/request.ts";
 import { FakeClient } from "../run/send/fake-client.ts";

@@ -6,7 +6,7 @@ import {
   type WindowFrame,
   type WindowTally,
 } from "../../measure/tally/window-tally.ts";
-import type { Call } from "../../transport/client.ts";
+import type { Call } from "../../transport/call.ts";
 import type { RequestGroup, RequestGroups } from "../groups/request-groups.ts";
 
 /** State of the sends that are counted. */

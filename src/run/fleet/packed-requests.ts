@@ -1,6 +1,6 @@
 import { RECORD_FAILED, RECORD_RESENT, type RecordColumns } from "../../measure/records.ts";
 import type { Payload, RequestContent } from "../../service/content.ts";
-import { Call, type ReceivedResponse } from "../../transport/client.ts";
+import { Call, type ReceivedResponse } from "../../transport/call.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";
 import type { Judging } from "../judge/judge.ts";

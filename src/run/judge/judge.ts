@@ -10,7 +10,7 @@ import { toEpochNs } from "../../runtime/clock.ts";
 import type { CutCheck, InferResponse } from "../../service/content.ts";
 import type { Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
-import type { Call, ReceivedResponse } from "../../transport/client.ts";
+import type { Call, ReceivedResponse } from "../../transport/call.ts";
 import type { Failure } from "../../transport/failure.ts";
 import {
   type CreateResponseCheck,

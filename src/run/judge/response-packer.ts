@@ -1,7 +1,7 @@
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import type { ResponseRecord } from "../../result/request-record.ts";
 import { formatTensors } from "../../service/tensor-json.ts";
-import type { Call } from "../../transport/client.ts";
+import type { Call } from "../../transport/call.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { Feed } from "../send/feed.ts";
 import type { Slots } from "../send/slots.ts";

@@ -1,6 +1,7 @@
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { Call, ResponseNeeds } from "../../transport/client.ts";
+import type { Call } from "../../transport/call.ts";
+import type { ResponseNeeds } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { type JudgedFeed, type Judging, RequestJudge } from "../judge/judge.ts";
 import type { TargetSession } from "../open/session.ts";

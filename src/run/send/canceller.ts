@@ -3,7 +3,7 @@ import type { CancellationPlan } from "../../plan/cancellation.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import { createRandomFor, type Random } from "../../runtime/random.ts";
-import type { Call } from "../../transport/client.ts";
+import type { Call } from "../../transport/call.ts";
 import type { Failure } from "../../transport/failure.ts";
 
 /** Cancels a percentage of the requests, each some time after its send, unless it has ended. */

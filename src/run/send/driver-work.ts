@@ -1,6 +1,7 @@
 import type { RecordColumns } from "../../measure/records.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Call, ClientOptions, LoadClient } from "../../transport/client.ts";
+import type { Call } from "../../transport/call.ts";
+import type { ClientOptions, LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { CreateResponseCheck } from "../../transport/response-check.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";

@@ -7,7 +7,8 @@ import {
   RecordColumns,
 } from "../../measure/records.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Call, LoadClient } from "../../transport/client.ts";
+import type { Call } from "../../transport/call.ts";
+import type { LoadClient } from "../../transport/client.ts";
 import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { DriverWork } from "./driver-work.ts";
 import type { SenderListener } from "./messages.ts";

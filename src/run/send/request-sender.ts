@@ -1,6 +1,7 @@
 import type { Sequences } from "../../load/sequences.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
-import type { Call, Lanes, LoadClient, ResponseNeeds } from "../../transport/client.ts";
+import type { Call } from "../../transport/call.ts";
+import type { Lanes, LoadClient, ResponseNeeds } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";

@@ -7,7 +7,7 @@ import type { SessionTally } from "../../result/run-result.ts";
 import { createRandomFor, drawNormal, type Random } from "../../runtime/random.ts";
 import type { Payload, RequestContent } from "../../service/content.ts";
 import type { Conversation, Service } from "../../service/service.ts";
-import type { Call } from "../../transport/client.ts";
+import type { Call } from "../../transport/call.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { DriverWork } from "./driver-work.ts";

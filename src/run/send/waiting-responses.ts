@@ -1,6 +1,6 @@
 import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import { hasReads } from "../../transport/arrival.ts";
-import { Call } from "../../transport/client.ts";
+import { Call } from "../../transport/call.ts";
 import { Slots } from "./slots.ts";
 
 /** Maximum time for judging responses while sockets wait. */

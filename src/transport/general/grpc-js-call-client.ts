@@ -6,7 +6,8 @@ import {
   type StatusObject,
 } from "@grpc/grpc-js";
 import { nowNs } from "../../runtime/clock.ts";
-import type { Call, ClientOptions } from "../client.ts";
+import type { Call } from "../call.ts";
+import type { ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import { checkResponseCount, expectsOneResponse } from "../grpc/call-type.ts";
 import { type Endpoint, type Header, stampedPayload, type WireRequest } from "../request.ts";

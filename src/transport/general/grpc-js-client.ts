@@ -4,7 +4,8 @@ import { Client, credentials, Metadata, type VerifyOptions } from "@grpc/grpc-js
 import { nsToMs } from "../../plan/units.ts";
 import type { TlsSettings } from "../../runtime/tls.ts";
 import { verifyOptions } from "../../runtime/tls.ts";
-import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import { Call } from "../call.ts";
+import type { ClientOptions, LoadClient } from "../client.ts";
 import { ABORTED, type Failure } from "../failure.ts";
 import { channelIndexOf } from "../grpc/lanes.ts";
 import type { Endpoint, Header, WireRequest } from "../request.ts";

@@ -1,6 +1,7 @@
 import type { Client, ClientUnaryCall, Metadata, ServiceError } from "@grpc/grpc-js";
 import { nowNs } from "../../runtime/clock.ts";
-import type { Call, ClientOptions } from "../client.ts";
+import type { Call } from "../call.ts";
+import type { ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Header, WireRequest } from "../request.ts";
 import {

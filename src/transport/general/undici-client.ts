@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import type { Client, Dispatcher } from "undici/index.js";
 import { nowNs } from "../../runtime/clock.ts";
-import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import { Call } from "../call.ts";
+import type { ClientOptions, LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
 import {
   ABORTED,

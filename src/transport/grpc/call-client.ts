@@ -1,5 +1,5 @@
 import { nowNs } from "../../runtime/clock.ts";
-import type { Call } from "../client.ts";
+import type { Call } from "../call.ts";
 import type { Failure } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import { unreadable } from "../response-check.ts";

@@ -1,5 +1,6 @@
 import { nowNs } from "../../runtime/clock.ts";
-import type { Call, ClientOptions } from "../client.ts";
+import type { Call } from "../call.ts";
+import type { ClientOptions } from "../client.ts";
 import { ABORTED, type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import { type SendTicket, Stream, type StreamFailure, type StreamSink } from "../http2/stream.ts";

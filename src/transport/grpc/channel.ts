@@ -1,4 +1,4 @@
-import type { Call } from "../client.ts";
+import type { Call } from "../call.ts";
 import type { Failure } from "../failure.ts";
 import { Http2Connection } from "../http2/connection.ts";
 import { encodeLiterally, RepeatedHeaders } from "../http2/hpack.ts";

@@ -1,4 +1,5 @@
-import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import { Call } from "../call.ts";
+import type { ClientOptions, LoadClient } from "../client.ts";
 import { ABORTED, type Failure, silentFor } from "../failure.ts";
 import { openAtPace } from "../open-at-pace.ts";
 import type { Endpoint, WireRequest } from "../request.ts";

@@ -1,4 +1,4 @@
-import type { Call } from "../client.ts";
+import type { Call } from "../call.ts";
 import type { Failure } from "../failure.ts";
 import { unreadable } from "../response-check.ts";
 import { CallSlot } from "./call-slot.ts";

@@ -1,4 +1,5 @@
-import { Call, type ClientOptions, type LoadClient, MOST_STATUS, type ReceivedCounts } from "../client.ts";
+import { Call } from "../call.ts";
+import { type ClientOptions, type LoadClient, MOST_STATUS, type ReceivedCounts } from "../client.ts";
 import { ABORTED, type Failure } from "../failure.ts";
 import { openAtPace } from "../open-at-pace.ts";
 import type { Endpoint, WireRequest } from "../request.ts";

@@ -1,6 +1,7 @@
 import { copyBytes, joinBytes } from "../../runtime/bytes.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import type { Call, ClientOptions } from "../client.ts";
+import type { Call } from "../call.ts";
+import type { ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, MAX_ERROR_BODY_BYTES, ProtocolError, statusFailure } from "../failure.ts";
 import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 import { type Header, isSuccessStatus, type ResponseRules } from "../request.ts";

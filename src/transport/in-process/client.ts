@@ -1,6 +1,7 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import { Call } from "../call.ts";
+import type { ClientOptions, LoadClient } from "../client.ts";
 import { type Failure, failureOfReading, tooLarge } from "../failure.ts";
 import type { WireRequest } from "../request.ts";
 import { type ResponseCheck, unreadable } from "../response-check.ts";

@@ -19,7 +19,7 @@ import { ramp } from "../../../src/scenario/loads/concurrency.ts";
 import { findMax } from "../../../src/scenario/loads/find-max.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
-import type { OnDone } from "../../../src/transport/client.ts";
+import type { OnDone } from "../../../src/transport/call.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
 import { makePlan } from "../../plan/make-plan.ts";

@@ -5,7 +5,7 @@ import { RecordColumns } from "../../../src/measure/records.ts";
 import { type CurrentContent, RequestPacker, RequestReader } from "../../../src/run/fleet/packed-requests.ts";
 import { writeRecord } from "../../../src/run/send/ended-requests.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 
 /** What a conductor reads of single requests is what their sender judged. */

@@ -9,7 +9,7 @@ import { Canceller } from "../../../src/run/send/canceller.ts";
 import { type Feed, RequestFeed } from "../../../src/run/send/feed.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import { ServerTurns } from "../../../src/transport/fan-out-client.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 import { makeSessionFeed } from "../send/make-sessions.ts";

@@ -6,7 +6,7 @@ import type { TargetSession } from "../../../src/run/open/session.ts";
 import type { RequestFeed } from "../../../src/run/send/feed.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
 import type { Service } from "../../../src/service/service.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import type { ResponseCheck } from "../../../src/transport/response-check.ts";
 import { latin1, toText } from "../../transport/bytes.ts";
 

@@ -8,7 +8,7 @@ import { groupSteps } from "../../../src/run/groups/request-groups.ts";
 import { openTokens } from "../../../src/run/judge/open-tokens.ts";
 import { firstByteOf, ResponsePacker } from "../../../src/run/judge/response-packer.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";

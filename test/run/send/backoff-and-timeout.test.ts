@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Backoff, RequestTimeout } from "../../../src/run/send/backoff-and-timeout.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Canceller } from "../../../src/run/send/canceller.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 
 function makeCanceller(delayMs: number, sharePct = 100) {

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { type DataStep, NO_TENSORS } from "../../../src/inputs/dataset.ts";
 import { SessionFeed, sessionsOf } from "../../../src/run/send/session-feed.ts";
 import type { Payload } from "../../../src/service/content.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import { makeService } from "./fake-client.ts";
 import { makeSessionFeed, makeSessions, openConversation } from "./make-sessions.ts";
 

@@ -4,7 +4,7 @@ import { Slots } from "../../../src/run/send/slots.ts";
 import { WaitingResponses } from "../../../src/run/send/waiting-responses.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { arrivalNs, forgetArrivals } from "../../../src/transport/arrival.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import { makeDriver, starterOf } from "./fake-client.ts";
 
 const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });

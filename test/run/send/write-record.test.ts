@@ -9,7 +9,7 @@ import {
 } from "../../../src/measure/records.ts";
 import { writeRecord } from "../../../src/run/send/ended-requests.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
-import { Call } from "../../../src/transport/client.ts";
+import { Call } from "../../../src/transport/call.ts";
 import type { FailureKind } from "../../../src/transport/failure.ts";
 
 const request = { step: 0, sequenceId: 0, isSequenceEnd: false, isCut: false };

@@ -5,7 +5,8 @@ import {
   type MessageSpec,
   type ProtoObject,
 } from "../../../src/service/protobuf/message.ts";
-import type { Call, ClientOptions, LoadClient } from "../../../src/transport/client.ts";
+import type { Call } from "../../../src/transport/call.ts";
+import type { ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 import { GrpcJsCallClient } from "../../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../../src/transport/general/grpc-js-client.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Call } from "../../../src/transport/client.ts";
+import type { Call } from "../../../src/transport/call.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import { LIMIT } from "../../time-limit.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RunError } from "../../../../src/plan/problem.ts";
-import type { Call } from "../../../../src/transport/client.ts";
+import type { Call } from "../../../../src/transport/call.ts";
 import { type DriverUnderTest, makeDriver, starterOf } from "../fake-client.ts";
 
 const drive = { kind: "periodic", start: 2, end: 7, step: 3, periodResponses: 4 } as const;
