@@ -161,7 +161,7 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["types --out x", /^--out: is not a flag of this command\. Leave it out\.$/],
   ["types --json x", /^--json: is not a flag of this command\. It is an option of rampart run, http, llm, triton\.$/],
   ["check ok.ts --vus 3", /^--vus: is not a flag of this command\. Leave it out\.$/],
-  ["types ok.ts", /^ok\.ts\/rampart\.d\.ts: cannot be written: there is a file of this name\./],
+  ["types ok.ts", /^ok\.ts: is a file\. Give the folder that it is in\.$/],
   ["doctor --url ftp://h", /^--url: is not an address \(got ftp:\/\/h\)/],
   ["run llm.yaml", /^llm\.yaml:1:1, inputs: .*\. Write inputs: \{ prompts: \{ isl: 550, osl: 128 \} \}\.$/],
   ["run unit.yaml", /^unit\.yaml:4:10, assert\[0\]: must be a number \(got "5 req\/s"\)\. Write 5\.$/],
