@@ -188,19 +188,20 @@ function checkTensor(
   spec: TensorSpec,
   isExpected: boolean,
 ): StepTensor | TensorProblem {
-  const { shape: modelShape } = spec;
+  const modelShape = spec.modelShape ?? spec.shape;
   const count = elementCount(shape);
   if (count < 0) {
     const lacking = `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined`;
     if (isExpected) return { problem: lacking, hint: 'Add "shape" to the expected tensor.' };
     return { problem: { say: "shape-needed", problem: lacking }, hint: { say: "add-shape" } };
   }
+  // A shape in the file overrides the one in the plan, but not the model's shape.
   const fits =
     shape.length === modelShape.length && modelShape.every((dim, index) => dim === -1 || dim === shape[index]);
   if (!fits) {
     return {
       problem: `The supplied shape of ${formatShape(shape)} for input "${spec.name}" is incompatible with the model's input shape of ${formatShape(modelShape)}`,
-      hint: { say: "fit-shape" },
+      hint: "Give as many dimensions as the model, and its sizes where they are fixed.",
     };
   }
   const { bytes } = content;

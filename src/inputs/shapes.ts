@@ -49,7 +49,7 @@ export function shapeProblems({ name: model, inputs }: ModelInfo, shapes: ShapeO
 
 function applyShape(input: TensorSpec, given: readonly number[] | undefined, warnings: Text[]): TensorSpec {
   if (given === undefined) return input;
-  if (input.shape.some((dim) => dim < 0)) return { ...input, shape: given };
+  if (input.shape.some((dim) => dim < 0)) return { ...input, shape: given, modelShape: input.shape };
   if (given.join() !== input.shape.join()) {
     const fixed = formatShape(input.shape);
     warnings.push({ say: "shape-fixed", input: input.name, shape: given.join(","), fixed });

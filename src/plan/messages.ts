@@ -111,7 +111,6 @@ export const MESSAGES = {
   // inputs/
   "shape-needed": "<problem>. See the <target.shapes> option",
   "add-shape": 'Add "shape" to the tensor, or give <target.shapes>.',
-  "fit-shape": "Give as many dimensions as the model, and its sizes where they are fixed by it or by <target.shapes>.",
   "give-shape": "Give it a shape with <target.shapes>, for example <shape>.",
   "shape-of-no-input":
     "the shape <shape> that <target.shapes> gives input '<input>' has no effect: model '<model>' has no such input.",

@@ -47,8 +47,10 @@ export function elementBytes(datatype: Datatype): number {
 export interface TensorSpec {
   readonly name: string;
   readonly datatype: Datatype;
-  /** Dimensions of one batch item, without the batch dimension; -1 for variable ones that the user has not set. */
+  /** Dimensions of one batch item, without the batch dimension; -1 for variable ones. */
   readonly shape: readonly number[];
+  /** The model's `shape`, with -1 for variable dimensions, if the user has replaced it; otherwise absent. */
+  readonly modelShape?: readonly number[];
   readonly isOptional: boolean;
   /** Whether its values are dimensions. Such a tensor is never batched and never generated. */
   readonly isShapeTensor: boolean;

@@ -89,18 +89,20 @@ test("nested arrays say their shape", async () => {
   }
 });
 
-test("the shape in a file must be the one in the plan", async () => {
+test("the shape in a file takes precedence over the one in the plan", async () => {
   const { model } = applyShapes(varying, { IN: [4, 4] });
   const elements = new Array(16).fill(1);
-  const textOf = (shape: number[]): string =>
-    JSON.stringify({ data: [{ IN: { content: elements, shape } }, { IN: elements }] });
-  assert.deepEqual(await problemsOf([textOf([4, 4])], model), []);
-  for (const shape of [[2, 8], [16]]) {
-    const [[place, message] = []] = await problemsOf([textOf(shape)], model);
-    assert.equal(place, "0.json, data[0].IN");
-    const rule = `for input "IN" is incompatible with the model's input shape of [4,4]`;
-    assert.equal(message, `The supplied shape of [${shape}] ${rule}`);
-  }
+  const dataset = await read({ data: [{ IN: { content: elements, shape: [2, 8] } }, { IN: elements }] }, model);
+  assert.deepEqual(
+    dataset.streams[0]?.map(({ inputs }) => inputs.get("IN")?.shape),
+    [
+      [2, 8],
+      [4, 4],
+    ],
+  );
+  const tooFlat = JSON.stringify({ data: [{ IN: { content: elements, shape: [16] } }] });
+  const [problem] = await problemsOf([tooFlat], model);
+  assert.match(problem?.[1] ?? "", /\[16\] for input "IN" is incompatible with the model's input shape of \[-1,-1\]/);
 });
 
 test("objects are the steps of one stream, over several files", async () => {
