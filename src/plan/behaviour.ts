@@ -10,7 +10,10 @@ export function behaviourSchema() {
   return v.strictObject({
     /** Queries the server through Rampart's client if that sends the load too, and not through a general one. */
     queriesThroughBuiltInClient: yes,
-    /** Rehearses requests other than prompts for at most 5 ms before the first measured one. */
+    /**
+     * Rehearses requests for at most 5 ms before the first measured one, including requests to a language model, and does not
+     * change its threads.
+     */
     startsEarly: yes,
     /** Does not read the server's counters before the first level and after the last, because no report shows their change over the run. */
     skipsRunCounters: yes,

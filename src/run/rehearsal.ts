@@ -190,18 +190,20 @@ export function prepareRehearsal(
   rehearsed: readonly Rehearsed[],
   { search, observer, driver, atEnd }: RehearsalParts,
 ): () => Promise<void> {
+  const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
+  // Code that is compiled late would affect the time to first token of prompts.
+  const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
   const boundsOf = (one: Rehearsed): RehearsalBounds => {
     if (startsCold()) return COLD_BOUNDS;
-    // Code that is compiled late would affect the time to first token of prompts.
-    if (takesPrompts(one.plan)) return PROMPT_BOUNDS;
-    if (one.plan.behaviour?.startsEarly === true) return SHORT_BOUNDS;
+    if (hasTime(one)) return PROMPT_BOUNDS;
+    if (startsEarly(one)) return SHORT_BOUNDS;
     return targetKindOf(one.plan.target).toServer === undefined ? SERVER_BOUNDS : EMBEDDED_BOUNDS;
   };
   const rehearseAll = async (): Promise<void> => {
     for (const one of rehearsed) await rehearse(one, search, observer, boundsOf(one));
   };
   const isTimed = (one: Rehearsed): boolean =>
-    takesPrompts(one.plan) && one.plan.target.isStreaming && one.plan.client.kind === "own";
+    hasTime(one) && one.plan.target.isStreaming && one.plan.client.kind === "own";
   const streamed = rehearsed.find(isTimed);
   if (streamed === undefined) return rehearseAll;
   const urls = urlsOf(streamed.plan.target);
