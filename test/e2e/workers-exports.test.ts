@@ -152,7 +152,7 @@ const CASES: readonly Case[] = [
     args: () => scenario(plain("p"), "load: hold(3, { requests: 120 }), warmupRequests: 30"),
   },
   {
-    name: "phases, each of which is announced after the tokens of the one before",
+    name: "phases that are announced after the tokens of the phase before",
     args: () =>
       scenario(
         `embeddedLlm({ endpoint: "chat", tokenizer: "${TINY}", streaming: true })`,

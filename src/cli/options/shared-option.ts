@@ -75,7 +75,7 @@ export interface SharedOption {
 /** `differs` for an option that is not on the first screen of these commands, which shows the most frequent options. */
 export const NOT_SHOWN = { llm: { isCommon: false }, triton: { isCommon: false } } as const;
 
-/** The value of an option for a plan, or the reason why there is none, with the fix; `given` is the text if it is one of several. */
+/** The value of an option for a plan, or a problem with its fix; `given` is the wrong one of several texts. */
 export type PlanValue =
   | { readonly value: unknown }
   | { readonly message: string; readonly hint: string; readonly given?: string };

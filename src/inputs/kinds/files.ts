@@ -11,7 +11,7 @@ const schema = () =>
     ...orderEntries(),
   });
 
-/** Files, each of which is the payload of a request. */
+/** Files. Each is the payload of a request. */
 export const filesInputs: InputKind<PlanOf<typeof schema>> = {
   schema,
   makes: "payloads",

@@ -131,7 +131,7 @@ function buildSections(view: ReportView): Section[] {
 
 const MOST_IN_SUMMARY = 3;
 
-/** Charts for the section with this id. If there is none, a section with this title is added. */
+/** Charts for the section with this id. A missing section is added with this title. */
 type ChartSection = Pick<Section, "id" | "title" | "charts">;
 
 /**

@@ -48,7 +48,7 @@ export class WaitingResponses {
   /** Receives a response that begins to wait for a later one. */
   onUndecided: ((call: Call, slots: Slots) => void) | undefined;
 
-  /** @param options.max default: 4,096 responses, 8 MiB */
+  /** @param options.max default: 4,096 responses, 16 MiB */
   constructor(judge: JudgeResponse, { max = MAX_WAITING, clock = systemClock } = {}) {
     this.judge = judge;
     this.max = max;

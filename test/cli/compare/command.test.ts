@@ -110,7 +110,7 @@ describe("exit codes", () => {
     ],
     ["and for one run on a side", ["b1.csv", "n1.csv", "--strict"], 66, /^UNRESOLVED /m],
     [
-      "and for levels of which none is on both sides",
+      "and for sides without a common level",
       [BASE, SAME, "l1.csv,l2.csv", "--strict"],
       66,
       /^UNRESOLVED [\s\S]*Only in l1\.csv and 1 more: concurrency 2/m,

@@ -35,7 +35,7 @@ function mapOf<T>(schema: v.GenericSchema<unknown, T>): v.GenericSchema<unknown,
   ) as v.GenericSchema<unknown, Map<string, T>>;
 }
 
-/** Opens the checkpoint of a model. @param folder undefined: nothing is stored @throws UserError for a file that is none */
+/** Opens the checkpoint of a model. @param folder undefined: nothing is stored @throws UserError if the file is not a checkpoint */
 export function openCheckpoint(
   model: string,
   folder: string | undefined,

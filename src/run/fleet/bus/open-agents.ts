@@ -7,8 +7,8 @@ import { nowNs, sleepUnless } from "../../../runtime/clock.ts";
 import { VERSION } from "../../../runtime/version.ts";
 import type { FunctionsSource } from "../../../scenario/thread-functions.ts";
 import type { RunSignal } from "../../interrupt.ts";
-import type { SeatsElsewhere } from "../open-fleet.ts";
 import type { Seat, SeatListener } from "../seat.ts";
+import type { SeatsElsewhere } from "../seat-sender.ts";
 import {
   type AgentInfo,
   type Claim,
