@@ -1,5 +1,8 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { LIMIT } from "../time-limit.ts";
@@ -11,8 +14,12 @@ before(async () => {
 });
 after(() => stub?.stop());
 
+const bodyOf = (stream: boolean): string =>
+  JSON.stringify({ model: "tiny", messages: [{ role: "user", content: "Hi" }], stream });
+const STREAM = bodyOf(true);
+
 async function ask(stream: boolean): Promise<string> {
-  const body = JSON.stringify({ model: "tiny", messages: [{ role: "user", content: "Hi" }], stream });
+  const body = bodyOf(stream);
   return (await fetch(`http://127.0.0.1:${stub.port}/v1/chat/completions`, { method: "POST", body })).text();
 }
 
@@ -39,13 +46,25 @@ test("a whole answer has all tokens, and nothing is logged unless asked for", as
   assert.deepEqual(await stub.log(), []);
 });
 
+/** A signal to stop takes effect when one thread has taken it: until then the others go on. */
+async function stop(pid: number): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  const folder = `/proc/${pid}/task`;
+  const state = (thread: string): string => readFileSync(`${folder}/${thread}/stat`, "utf8").split(") ")[1]?.[0] ?? "";
+  while (!readdirSync(folder).every((thread) => state(thread) === "T")) await setTimeout(1);
+}
+
 test("a request is received when the system gets it, however late the server reads it", LIMIT, async () => {
   await stub.reset(true);
-  process.kill(stub.pid, "SIGSTOP");
-  const asked = ask(true);
+  const socket = connect(stub.port, "127.0.0.1");
+  await once(socket, "connect");
+  await stop(stub.pid);
+  const request = `POST /v1/chat/completions HTTP/1.1\r\nConnection: close\r\nContent-Length: ${STREAM.length}\r\n\r\n${STREAM}`;
+  // On loopback what is written has come.
+  await new Promise((resolve) => socket.write(request, resolve));
   await setTimeout(300);
   process.kill(stub.pid, "SIGCONT");
-  await asked;
+  await once(socket.resume(), "close");
   let log = await stub.log();
   while (log.length === 0) log = await stub.log();
   const [{ receivedNs, firstNs }] = log as [LlmStream];
