@@ -62,7 +62,7 @@ function helpPage(command: string): HelpPage {
   return {
     usage: [`${command} --bus URL`],
     about: [
-      "Waits on a NATS server for runs with --bus, and sends their load from this host, one run at a time. An agent runs the code of scenarios: the server must ask its users who they are.",
+      "Waits on a NATS server for runs with --bus, and sends their load from this host, one run at a time. An agent runs the code of scenarios: the server must require a login.",
     ],
     flags: FLAGS,
     exitCodes:

@@ -65,6 +65,8 @@ function showsColor(stream: { readonly isTTY?: boolean }): boolean {
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = process.env;
   if (NO_COLOR !== "") return false;
   if (FORCE_COLOR !== "") return FORCE_COLOR !== "0";
+  // Open MPI gives each rank a terminal of its own, also where mpirun writes to a file.
+  if (process.env["OMPI_COMM_WORLD_SIZE"] !== undefined) return false;
   return stream.isTTY === true && TERM !== "dumb";
 }
 

@@ -341,7 +341,7 @@ async function launch(url: string, command: readonly string[], env: Readonly<Rec
   const [launcher = "", ...options] = command;
   const child = spawn(launcher, [...options, "-n", "3", ...commandUnderTest, "run", file], {
     cwd: folder,
-    env: { ...process.env, NO_COLOR: "1", ...env },
+    env: { ...process.env, NO_COLOR: "", FORCE_COLOR: "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const texts = { stdout: "", stderr: "" };

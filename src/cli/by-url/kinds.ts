@@ -58,7 +58,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
     name: "gpu-hour",
     isCommon: true,
     value: "PRICE",
-    help: "Price of a GPU hour: also report the cost of a million. Needs --gpus.",
+    help: "Price of a GPU hour: also report the cost of a million tokens, or inferences. Needs --gpus.",
   },
   {
     name: "target-users",

@@ -22,6 +22,8 @@ export interface TimedResponse {
   readonly response: Response;
   /** Time of each read, in nanoseconds after the send. */
   readonly offsetsNs: readonly number[];
+  /** Longest time by which this client was late to look at what had arrived, in nanoseconds. */
+  readonly clientLateNs: number;
 }
 
 /** The outcome of a question: a response, or a failed request. */
@@ -71,5 +73,6 @@ export async function ask(
   const decoder = new TextDecoder();
   const reads = record.responses.map(({ outputs }) => (outputs instanceof Uint8Array ? decoder.decode(outputs) : ""));
   const offsetsNs = record.responses.map(({ offsetNs }) => offsetNs);
-  return { ...asked, answered: { response: readResponse(responses, reads), offsetsNs } };
+  const clientLateNs = Math.max(0, ...result.levels.map(({ window }) => window.health.loopLagMaxNs));
+  return { ...asked, answered: { response: readResponse(responses, reads), offsetsNs, clientLateNs } };
 }

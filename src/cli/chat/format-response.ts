@@ -4,6 +4,7 @@ import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import { countOf, formatCount, nsToSec, nsToUs } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
+import { formatTime } from "../../report/model/values.ts";
 import { labelled } from "../../report/text/render-text.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import type { TextPiece } from "../../service/openai/response-text.ts";
@@ -14,6 +15,8 @@ const STYLE = { maxColumns: 80, format: valueText };
 /** Maximum number of pieces to show. More are only counted. */
 const MOST_PIECES = 10_000;
 const MOST_NAME_CHARACTERS = 200;
+/** A client that was late by this share of the latency may be why pieces came together. */
+const LATE_RATIO = 0.1;
 
 /** Token counts of the client's tokenizer. */
 export interface CountedTokens {
@@ -23,9 +26,9 @@ export interface CountedTokens {
 }
 
 /** Formats the results of a response's times, and its pieces with their times. @param counted absent without a tokenizer */
-export function formatResponse({ response, offsetsNs }: TimedResponse, counted: CountedTokens | undefined): string {
-  const parts = [formatSummary({ response, offsetsNs }, counted), formatPieces(listPieces(response), offsetsNs)];
-  const warnings = findWarnings({ response, offsetsNs }, counted);
+export function formatResponse(timed: TimedResponse, counted: CountedTokens | undefined): string {
+  const parts = [formatSummary(timed, counted), formatPieces(listPieces(timed.response), timed.offsetsNs)];
+  const warnings = findWarnings(timed, counted);
   const notes = warnings.flatMap((text) => labelled("note", text, STYLE.maxColumns)).join("\n");
   return [...parts, ...(notes === "" ? [] : [notes])].join("\n\n");
 }
@@ -210,11 +213,16 @@ function findWarnings(timed: TimedResponse, counted: CountedTokens | undefined):
   const arrivals = arrivalsOf(timed);
   const eventCount = arrivals.reduce((sum, one) => sum + one.eventCount, 0);
   const together = eventCount - arrivals.length;
+  const { clientLateNs, offsetsNs } = timed;
+  const isLate = clientLateNs >= LATE_RATIO * (offsetsNs.at(-1) ?? 0);
+  const whenLate = `this client looked late, by up to ${formatTime(clientLateNs)}. Ask again.`;
   if (arrivals.length === 1)
-    warnings.push("The whole response came at once: the server, or something before it, does not stream.");
+    warnings.push(
+      `The whole response came at once: ${isLate ? whenLate : "the server, or something before it, does not stream."}`,
+    );
   else if (arrivals.length > 1 && together >= BUNCHED_RATIO * (eventCount - 1))
     warnings.push(
-      `${formatCount(together)} of ${formatCount(eventCount)} events came together with the one before: tokens come in bunches, so their gaps are not those of the model.`,
+      `${formatCount(together)} of ${formatCount(eventCount)} events came together with the one before: ${isLate ? whenLate : "tokens come in bunches, so their gaps are not those of the model."}`,
     );
   const servers = response.usage?.completionTokens;
   if (counted !== undefined && servers !== undefined && response.reasoning.length === 0) {

@@ -48,7 +48,7 @@ export const FLAGS: readonly Flag[] = commandFlags("compare", [
   {
     name: "strict",
     isCommon: true,
-    help: "Exit with 66 when undecided, also without --fail-if. Then the metrics of the first screen are judged: 65 when one is worse, and 66 when one cannot be decided. With it, 66 when a limit can be neither kept nor broken.",
+    help: "Exit with 66 when undecided, also without --fail-if. With --fail-if: when a limit is neither kept nor broken. Without it the metrics of the first screen are judged: 65 when one is worse, 66 when one cannot be decided.",
   },
   {
     name: "within-runs",

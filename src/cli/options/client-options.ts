@@ -201,7 +201,7 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     setting: "client.bus.waitMs",
     doors: WITH_AGENTS,
     default: DEFAULT_AGENTS_WAIT_MS,
-    help: "Longest wait for that many agents.",
+    help: "Longest wait for the agents.",
     differs: {
       k8s: { default: PODS_WAIT_MS, help: "Longest wait for the NATS server, and for all pods that send." },
     },

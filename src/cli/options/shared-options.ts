@@ -51,7 +51,7 @@ const OPTIONS: readonly SharedOption[] = [
         help: "Write the response with its times and counts as JSON. - is standard output; the text then goes to stderr.",
       },
       report: {
-        help: "Write the JSON report again, once it is known to be one. - is standard output; the text then goes to stderr.",
+        help: "Check the JSON report, and write it again. - is standard output; the text then goes to stderr.",
       },
       compare: { help: "Write the comparison as JSON. - is standard output; the text then goes to stderr." },
       doctor: { help: "Write the findings as JSON. - is standard output; the text then goes to stderr." },

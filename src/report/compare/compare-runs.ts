@@ -12,7 +12,7 @@ import { meanOfRuns } from "../../measure/intervals/over-runs.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
 import type { CustomFacts } from "../../plan/assertions.ts";
 import { defined } from "../../plan/objects.ts";
-import { joinNotes, type PlacedNote } from "../notes/join-notes.ts";
+import { joinTexts } from "../notes/join-notes.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type {
   Comparison,
@@ -173,13 +173,9 @@ function findWarnings(base: RunSet, next: RunSet): ComparisonWarning[] {
 /** Describes what files warn of, then the notes of levels with the number of runs that have them. */
 function describeNotes(sides: readonly RunSet[]): string[] {
   const ofFiles = sides.flatMap(({ name, runs }) =>
-    runs.flatMap(({ notes = [] }) =>
-      notes.map(
-        (text): PlacedNote => ({ at: name, note: { code: "note-of-run", severity: "caution", levels: [], text } }),
-      ),
-    ),
+    runs.flatMap(({ notes = [] }) => notes.map((text) => ({ at: name, text }))),
   );
-  return [...joinNotes(ofFiles, sides.length, "sides").map(({ text }) => text), ...sides.flatMap(describeLevelNotes)];
+  return [...joinTexts(ofFiles, sides.length, "sides"), ...sides.flatMap(describeLevelNotes)];
 }
 
 function describeLevelNotes({ name, runs }: RunSet): string[] {

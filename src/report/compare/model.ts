@@ -228,8 +228,9 @@ function notesOf(side: ComparedSides): Note[] {
 }
 
 function note(code: string, severity: Note["severity"], text: string, levels: string[] = []): Note {
-  // A file name at the start of a note is not capitalized.
-  const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
+  // A note of a run is a sentence, or begins with a name, as others may with that of a file.
+  const isPhrase = code !== "note-of-run" && /^[a-z]+ /.test(text);
+  const start = isPhrase ? text.charAt(0).toUpperCase() : text.charAt(0);
   return { code, severity, levels, text: `${start}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}` };
 }
 

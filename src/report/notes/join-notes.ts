@@ -30,6 +30,18 @@ export function joinNotes(placed: readonly PlacedNote[], all: number, noun: stri
   });
 }
 
+/** Joins texts of notes in the same way. */
+export function joinTexts(
+  placed: readonly { readonly at: string; readonly text: string }[],
+  all: number,
+  noun: string,
+): string[] {
+  const notes = placed.map(
+    ({ at, text }): PlacedNote => ({ at, note: { code: "", severity: "caution", levels: [], text } }),
+  );
+  return joinNotes(notes, all, noun).map(({ text }) => text);
+}
+
 function placesOf(placed: readonly PlacedNote[]): string[] {
   return [...new Set(placed.map(({ at }) => at))];
 }

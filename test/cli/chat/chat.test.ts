@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { type AnsweringServer, type ReceivedRequest, startAnsweringServer } from "../../servers/answering-server.ts";
-import { type ProcessResult, runRampart } from "../rampart-process.ts";
+import { type ProcessResult, runRampart, startRampart } from "../rampart-process.ts";
 
 /** `rampart chat`: what it shows of responses that a test decides. */
 
@@ -131,6 +131,21 @@ describe("rampart chat", () => {
     const { out } = await chat("Hi");
     assert.match(out, /^ {2}note {2}The whole response came at once/m);
     assert.doesNotMatch(out, /tokens\/s/);
+  });
+
+  test("does not blame the server for pieces that arrived while this client did not run", async () => {
+    const chatting = startRampart(["chat", server.url, "Hi"]);
+    answer = (response) => {
+      chatting.interrupt("SIGSTOP");
+      response.once("finish", () => setTimeout(() => chatting.interrupt("SIGCONT"), 200));
+      stream(response, [delta("Deep"), delta(" blue"), usage(9, 2), "[DONE]"]);
+    };
+    const { code, out, err } = await chatting.result;
+    assert.equal(code, 0, err);
+    assert.match(
+      out,
+      /^ {2}note {2}The whole response came at once: this client looked late, by\s+up\s+to\s+\S+\s+m?s\.\s+Ask\s+again\.$/m,
+    );
   });
 
   test("ends at the timeout where only comments of the stream come, or pieces of the list of models", async () => {

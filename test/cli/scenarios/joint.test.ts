@@ -138,6 +138,20 @@ describe("reports on several scenarios", () => {
         comparisons[0]?.levels.map((one) => (one as { readonly level: string }).level),
         ["quick, concurrency 2", "slow, concurrency 1", "slow, concurrency 2"],
       );
+      const joint = JSON.parse(readFileSync(join(cwd, "new.json"), "utf8")) as Joint;
+      const notes = [{ code: "client-busy", severity: "caution", levels: [], text: "The client was busy." }];
+      const scenarios = joint.scenarios.map((one) => ({ ...one, report: { ...one.report, notes } }));
+      const unnoted = { ...joint.scenarios[0], report: { ...joint.scenarios[0]?.report, notes: [] } };
+      const write = (file: string, shown: readonly object[]): void =>
+        writeFileSync(join(cwd, file), JSON.stringify({ ...joint, scenarios: shown }));
+      for (const side of ["a", "b"]) {
+        write(`${side}-all.json`, scenarios);
+        write(`${side}-one.json`, [unnoted, ...scenarios.slice(1)]);
+      }
+      const all = await runInFolder(cwd, ["compare", "a-all.json", "b-all.json"]);
+      assert.match(all.text, /^ {2}note {2}The client was busy\.$/m);
+      const one = await runInFolder(cwd, ["compare", "a-one.json", "b-one.json"]);
+      assert.match(one.text, /^ {2}note {2}slow: the client was busy\.$/m);
     });
   });
 

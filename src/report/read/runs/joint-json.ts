@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { defined } from "../../../plan/objects.ts";
 import { userError } from "../../../plan/problem.ts";
 import { formatPoint } from "../../../result/sweep.ts";
+import { joinTexts } from "../../notes/join-notes.ts";
 import { labelsOf } from "../../schema/scenarios.ts";
 import { type MeasuredLevel, type MeasuredRun, parseDocument, type RunFormat, toRunFile } from "./measured-run.ts";
 import { rampartJson } from "./rampart-json.ts";
@@ -57,7 +58,11 @@ export const jointJson: RunFormat = {
         notes: [
           ...cut,
           ...(index === 0 ? left : []),
-          ...whole.flatMap(({ name, run }) => (run.notes ?? []).map((note) => `${name}: ${note}`)),
+          ...joinTexts(
+            whole.flatMap(({ name, run }) => (run.notes ?? []).map((text) => ({ at: name, text }))),
+            whole.length,
+            "parts",
+          ),
         ],
       };
     });
