@@ -166,7 +166,7 @@ describe("a call that is sent once", () => {
     assert.equal(next.nextRequest(second).request?.path, "/mine");
   });
 
-  test("of chains of a user that log in at the same time, each goes on with its own token and cookies", async () => {
+  test("of chains of a user that log in at the same time, each continues with its own token and cookies", async () => {
     const [first, second] = (await load(CALLS)) as [Payload, Payload];
     const open = createChains(TARGET);
     const [one, other] = [open(0), open(0)];
