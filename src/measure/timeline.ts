@@ -199,13 +199,16 @@ export class Timeline {
     return { startNs, columnNs, mostColumns, lastNs, cells };
   }
 
-  /** Adds a timeline that began at about the same time. */
+  /** Adds a timeline that began at the same time or later. */
   addAll(other: FinishedTimeline): void {
     const added = new Timeline(other.startNs, { columnNs: other.columnNs });
     added.cells = other.cells.map((cell) => sumOf([cell]));
     while (added.columnNs < this.columnNs) added.join();
     while (this.columnNs < added.columnNs) this.join();
-    for (const [index, cell] of added.cells.entries()) this.cellAt(index).merge(cell, other.startNs - this.startNs);
+    const laterNs = other.startNs - this.startNs;
+    const laterBy = this.indexOf(other.startNs);
+    for (const [index, cell] of added.cells.entries())
+      this.cellAt(laterBy + index).merge(cell, laterNs - laterBy * this.columnNs);
     this.lastNs = Math.max(this.lastNs, other.lastNs);
   }
 
@@ -226,6 +229,8 @@ export class Timeline {
     const first = Math.floor(skippedNs / columnNs);
     const end = Math.max(first + 1, Math.min(Math.ceil(parts), Math.floor(parts + 1 - SHORTEST_LAST_RATIO)));
     let open = this.before.openedCount;
+    // Cells of a sender that began within a column of another one reach into the next column.
+    let earlyNs = 0;
     return Array.from({ length: end - first }, (_, place) => {
       // The first column includes the little that may precede it.
       const start = place === 0 ? 0 : first + place;
@@ -235,7 +240,9 @@ export class Timeline {
       const stopNs = stop === end ? Math.max(lengthNs, startNs + 1) : stop * columnNs;
       open += openedCount;
       // Each request is in flight from its send to the end of the column, minus the time after its end.
-      const inFlightNs = Math.max(0, open * (stopNs - start * columnNs) - openedNs);
+      const dueNs = open * (stopNs - start * columnNs) - openedNs - earlyNs;
+      const inFlightNs = Math.max(0, dueNs);
+      earlyNs = inFlightNs - dueNs;
       const times = { startNs: startNs - skippedNs, endNs: stopNs - skippedNs };
       return { ...times, meanOutstanding: inFlightNs / (stopNs - startNs), ...endedOf(cell) };
     });

@@ -113,10 +113,11 @@ test(
 test("an agent that stands still for a time is named with that time, although the others continue", LIMIT, async () => {
   await withAgents(2, ([, stopped]) =>
     withServer({}, async (server) => {
-      const file = writeScenario(server.url, `hold(4, { for: "6 s" })`);
+      const file = writeScenario(server.url, `hold(4, { for: "8 s" })`);
       const report = join(folder, "still.json");
       const running = runRampart(["run", file, "--bus", nats.url, "--agents", "2", "--json", report], { cwd: folder });
-      await server.until(() => server.successCount > 200);
+      // A busy machine sends few, and the window is not to end before the stop.
+      await server.until(() => server.successCount > 50);
       // The window waits for all agents to begin.
       await sleepMs(1500);
       const startMs = performance.now();
@@ -135,7 +136,7 @@ test("an agent that stands still for a time is named with that time, although th
       assert.ok(Math.abs(toSec - fromSec - lengthSec) < 0.11, note?.text);
       // It may stand still for longer on a busy machine.
       assert.ok(
-        lengthSec > 1.8 && lengthSec < stoppedSec + 2 && toSec <= 8,
+        lengthSec > 1.8 && lengthSec < stoppedSec + 2 && toSec <= 10,
         `${note?.text}, stopped for ${stoppedSec} s`,
       );
     }),

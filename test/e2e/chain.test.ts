@@ -159,8 +159,8 @@ describe("a chain of requests", () => {
 
   test("of no number is sent by each user, however many there are", LIMIT, async () => {
     const inputs = `inputs: input.chain([${CALLS}], { ${USERS} }),`;
-    const { report, code } = await runWithReport(["run", writeScenario({ inputs, load: "sessions(120)" })]);
-    assert.equal(code, 0);
+    const { report, code, stdout } = await runWithReport(["run", writeScenario({ inputs, load: "sessions(120)" })]);
+    assert.equal(code, 0, stdout);
     checkOrder();
     assert.deepEqual([server.count("login"), report.requests.completed], [120, 360]);
   });

@@ -79,11 +79,13 @@ describe("perTarget(…)", () => {
       const json = join(folder, "report.json");
       const checks = `assert: [errorRate().is(0), p99("latency").where({ target: "chat" }).below("5 s")]`;
       const file = writeScenario("both", BOTH, checks);
+      const startMs = performance.now();
       const { stdout, stderr } = await runRampart(["run", file, "--json", json, ...args]);
       const [chat = [], search = []] = ["/chat", "/search"].map((path) => seen.get(path));
       assert.equal(Math.max(...chat.map((one) => one.open)), 3);
-      // 20 each second, in 2 s and the time before it. A busy machine sends the last ones late.
-      assert.ok(search.length >= 20 && search.length <= 60, String(search.length));
+      // 20 each second, in 2 s and the time before it, which a busy machine makes longer; it sends the last ones late, and none early.
+      const mostDue = 1 + (20 * ((search.at(-1)?.arrivedMs ?? 0) - startMs)) / 1000;
+      assert.ok(search.length >= 20 && search.length <= mostDue, `${search.length} of ${mostDue}`);
       // At the same time: each begins before the other has ended.
       const beginMs = Math.max(...[chat, search].map((seen) => seen[0]?.arrivedMs ?? Number.NaN));
       const endMs = Math.min(...[chat, search].map((seen) => seen.at(-1)?.arrivedMs ?? Number.NaN));

@@ -120,7 +120,8 @@ function repeat(response: ServerResponse, text: string): void {
   response.once("close", () => clearInterval(timer));
 }
 
-const REQUEST_TIMEOUT_MS = 500;
+/** Long enough for the two responses on a busy machine. */
+const REQUEST_TIMEOUT_MS = 1500;
 /** Large enough that neither the bytes nor the number of the events that fit into the timeout reach the limits of a response. */
 const FLOODED_EVENT = `data: {"choices":[{"index":0,"delta":{"content":"${"a".repeat(250)}"}}]}\n\n`;
 
@@ -212,8 +213,10 @@ test("a request that never ends does not delay an interrupted run", LIMIT, async
 for (const [name, fault] of Object.entries(ENDLESS)) {
   test(`a request that ${name} fails at the request timeout`, LIMIT, async () => {
     const client = { requestTimeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MOST_RESPONSE_BYTES };
+    // Those that fail do so at the same time.
+    const load: Plan["load"] = { kind: "concurrency", levels: { kind: "list", values: [4] }, search: "linear" };
     await withLlm(fault, client, async ({ plan }) => {
-      const result = await start(plan).result;
+      const result = await start({ ...plan, load }).result;
       checkCounts(result);
       assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 2, 4]);
       assert.deepEqual(

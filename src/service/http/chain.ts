@@ -70,6 +70,10 @@ class Chain implements Conversation {
   private readonly login: Login;
   private readonly target: ChainTarget;
   private readonly cookies: CookieJar;
+  /**
+   * Values of this chain, also those of the calls that are sent once as they were at its time: chains of a user that begin together each
+   * log in, and a server may accept a token with the cookies of its own login only.
+   */
   private readonly values = new Map<string, ChainValue>();
   /** The current call. */
   private turn: ChainTurn | undefined;
@@ -84,7 +88,11 @@ class Chain implements Conversation {
   }
 
   skips({ origin }: Payload): boolean {
-    return this.login.done.has(origin as ChainTurn);
+    const turn = origin as ChainTurn;
+    const { done, kept } = this.login;
+    if (!done.has(turn)) return false;
+    for (const { name } of turn.extracts) if (!this.values.has(name)) this.values.set(name, kept.get(name) ?? "");
+    return true;
   }
 
   nextRequest({ origin }: Payload): Payload {
@@ -115,7 +123,10 @@ class Chain implements Conversation {
     for (const { name, take } of turn.extracts) {
       const found = take(response);
       if (found instanceof NoValue) reasons.push(`no value for {{${name}}}: ${found.reason}`);
-      else (turn.isOnce ? this.login.kept : this.values).set(name, found);
+      else {
+        this.values.set(name, found);
+        if (turn.isOnce) this.login.kept.set(name, found);
+      }
     }
     if (!turn.showsValues) for (const body of bodies) hideIn(body, this.secrets());
     if (reasons.length > 0) return `call "${turn.name}": ${reasons.join("; ")}`;

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { LOOPBACK, type MockServer, startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
@@ -11,7 +12,11 @@ import { type ResultHere, runInFolder } from "../run-in-folder.ts";
 
 /** `rampart llm URL` and `rampart triton URL`: what they find out, measure, refuse and report. */
 
-const QUICK = { latency: { kind: "constant", ms: 1 }, errorRatio: 0, responseBytes: 0 } as const;
+/** Quick, but not so that a search of a second sends thousands of requests. */
+const QUICK = {
+  ...{ latency: { kind: "constant", ms: 1 }, errorRatio: 0, responseBytes: 0 },
+  llm: { ...DEFAULT_MOCK.llm, firstToken: { kind: "constant", ms: 20 } },
+} as const satisfies MockPlan;
 const TOKENS = 10;
 const MODEL = { id: "llama", object: "model" };
 
@@ -203,29 +208,12 @@ describe("rampart llm", () => {
 
   test("finds the most users who keep limits, and writes the scenario that does it again", async () => {
     const slos = ["--slo", "ttft.p50=20s", "--slo", "p50=30s"];
-    const args = [
-      "llm",
-      mockUrl(),
-      "--isl",
-      "20",
-      "--osl",
-      "4",
-      "--users",
-      "2",
-      ...slos,
-      "--for",
-      "2s",
-      "--save",
-      "s/a.ts",
-    ];
-    // On a busy machine so few requests are independent that two seconds may not decide it, which is said.
-    const isFound = ({ code, text }: { readonly code: number; readonly text: string }): void => {
+    const search = ["llm", mockUrl(), "--isl", "20", "--osl", "4", "--users", "2", ...slos, "--for", "1s"];
+    const args = [...search, "--save", "s/a.ts"];
+    await here(args, async ({ code, text }, folder) => {
+      // On a busy machine so few requests are independent that a second may not decide it, which is said.
       if (code === 66) assert.match(text, /measure each point longer/);
       else assert.deepEqual([code, /: at least 2 users$/m.test(text)], [0, true], text);
-    };
-    await here(args, async (first, folder) => {
-      const { text } = first;
-      isFound(first);
       // The report names no option of scenarios.
       assert.doesNotMatch(text, /\(over\)/);
       assert.doesNotMatch(text, /^\(--/m);
@@ -233,8 +221,12 @@ describe("rampart llm", () => {
       const written = readFileSync(join(folder, "s/a.ts"), "utf8");
       assert.match(written, /percentile\(50, "timeToFirstToken"\)\.atMost\("20 s"\)/);
       assert.match(written, /percentile\(50, "latency"\)\.atMost\("30 s"\)/);
-      const again = await runInFolder(folder, ["run", "s/a.ts"]);
-      isFound(again);
+      const planOf = async (command: readonly string[]): Promise<unknown> => {
+        const { code, out, err } = await runInFolder(folder, [...command, "--dry-run"]);
+        assert.equal(code, 0, err);
+        return JSON.parse(out);
+      };
+      assert.deepEqual(await planOf(["run", "s/a.ts"]), await planOf(search));
       const twice = await runInFolder(folder, args);
       assert.deepEqual(
         [twice.code, twice.text.split("\n")[0]],
@@ -244,7 +236,7 @@ describe("rampart llm", () => {
   });
 
   test("exits with 65 where not even one user keeps the limits", async () => {
-    await here(["llm", mockUrl(), "--osl", "4", "--slo", "ttft.p50=1us", "--for", "2s"], ({ code, text }) => {
+    await here(["llm", mockUrl(), "--osl", "4", "--slo", "ttft.p50=1us", "--for", "500ms"], ({ code, text }) => {
       assert.equal(code, 65, text);
       assert.match(text, /no load keeps the limit$/m);
       assert.match(text, /^\(--users MIN:MAX searches between them in single steps\)$/m);

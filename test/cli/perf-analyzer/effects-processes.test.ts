@@ -112,7 +112,9 @@ test("--enable-mpi: a failed rank is not waited for, and the others report that 
 test("--enable-mpi: a rank that fails under load is not waited for either", LIMIT, async () => {
   const failing: KserveOptions = { onInfer: ({ index }) => (index < 20 ? takeMs(2) : "out of order") };
   await withServers([{ onInfer: () => takeMs(2) }, failing], async (first, second) => {
-    const args = ["-p", "100", "-s", "1000000", "-v", "--enable-mpi"];
+    // However slow the machine is, the rank fails before it has its windows.
+    const windows = ["--measurement-mode", "count_windows", "--measurement-request-count", "30"];
+    const args = [...windows, "-s", "1000000", "-v", "--enable-mpi"];
     const { code, out, err } = await runJob([...args, "-u", first.url], [...args, "-u", second.url]);
     assert.equal(code, 99);
     assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);

@@ -29,6 +29,10 @@ const EMPTY_SECTION = [
 const withoutLoadNotes = (err: string): string =>
   err.replaceAll(/^rampart: (?:load: |throughput × |nothing completed ).*\n/gm, "");
 
+/** A busy machine may take longer for a page than the interval of a second. */
+const withoutSlowPages = (err: string): string =>
+  withoutLoadNotes(err).replaceAll(/^WARNING: Triton metrics endpoint latency .*\n/gm, "");
+
 async function withMetrics<T>(options: MetricsStubOptions, use: (stub: MetricsStub) => Promise<T>): Promise<T> {
   const stub = await startMetricsStub(options);
   try {
@@ -142,7 +146,7 @@ test(
         assert.equal(code, 0);
         const families = ["utilization", "power_usage", "memory_used_bytes", "memory_total_bytes"];
         assert.equal(
-          withoutLoadNotes(err),
+          withoutSlowPages(err),
           families.map((name) => `WARNING: Unable to parse 'nv_gpu_${name}' metric.\n`).join(""),
         );
         assert.ok(out.includes(EMPTY_SECTION), out);
@@ -157,7 +161,11 @@ test("metrics that never arrive do not delay the run, which reports that there a
       const flags = ["--collect-metrics", "--metrics-url", stub.url];
       const { code, out, err } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, ...flags]);
       assert.equal(code, 0);
-      assert.match(err, /^rampart: no metrics were read within the measured windows, so none are shown\.$/m);
+      // On a busy machine the run may last longer than the wait for a page.
+      assert.match(
+        err,
+        /^rampart: no metrics (?:were read within the measured windows, so none are shown|from \S+: no response within \S+ s)\.$/m,
+      );
       assert.ok(out.includes(EMPTY_SECTION), out);
     }),
   );

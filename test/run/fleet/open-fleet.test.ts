@@ -65,13 +65,14 @@ test("a rate is that of one sender, and its arrivals are on one clock", LIMIT, a
 
 test("at a low rate the measurement begins when it does with one thread, not when each has sent", LIMIT, async () => {
   await withServer({}, async (server) => {
-    const load: Plan["load"] = rateLoad([2]);
+    const load: Plan["load"] = rateLoad([0.4]);
     const change: PlanChange = {
-      ...{ load, measurement: { mode: { kind: "duration", durationMs: 1000 } } },
+      ...{ load, measurement: { mode: { kind: "duration", durationMs: 2600 } } },
     };
     const { error } = await run(planFor(server.url, 7, change));
     assert.equal(error, undefined);
-    // One before the measurement and two in it. With one of each thread before it, they would be nine.
+    // One before the measurement and two in it at most. With one of each thread before it, they would be eight or more. They come so
+    // slowly that a busy machine has 7 s to begin.
     assert.ok(server.successCount <= 6, `${server.successCount}`);
   });
 });

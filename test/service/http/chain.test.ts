@@ -166,6 +166,26 @@ describe("a call that is sent once", () => {
     assert.equal(next.nextRequest(second).request?.path, "/mine");
   });
 
+  test("of chains of a user that log in at the same time, each continues with its own token and cookies", async () => {
+    const [first, second] = (await load(CALLS)) as [Payload, Payload];
+    const open = createChains(TARGET);
+    const [one, other] = [open(0), open(0)];
+    const cookie = (value: string): Header[] => [["set-cookie", `sid=${value}`]];
+    send(one, first, '{"v":"one"}', cookie("1"));
+    const later = open(0);
+    assert.equal(later.skips?.(first), true);
+    send(other, first, '{"v":"other"}', cookie("2"));
+    const sent = [one, other, later].map((chain) => chain.nextRequest(second).request);
+    assert.deepEqual(
+      sent.map((request) => [request?.path, request?.headers?.at(-1)?.[1]]),
+      [
+        ["/one", "sid=1"],
+        ["/other", "sid=2"],
+        ["/one", "sid=1"],
+      ],
+    );
+  });
+
   test("is sent again when it has failed, and when the server refuses the user", async () => {
     const [first, second] = (await load(CALLS)) as [Payload, Payload];
     const open = createChains(TARGET);
