@@ -201,7 +201,7 @@ export type Feature =
 export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
   /** Name in messages. Default: its names. */
   readonly label?: string;
-  /** What it is about, if not every service kind has that. Absent: all kinds use the option. */
+  /** The subject that a service kind must have for this option to have an effect. Absent: every kind uses it. */
   readonly feature?: Feature;
   /** Path of the setting in the Plan, for texts about a run. */
   readonly setting?: string;
