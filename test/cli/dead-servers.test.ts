@@ -156,13 +156,18 @@ export default defineScenario({ name: "x", target, load: hold(1, { requests: 5 }
   test("for servers that close each connection, or answer 503 to each request", async () => {
     let asked = 0;
     const closing = createTcpServer((socket) => socket.on("error", () => {}).once("data", () => socket.end()));
+    const head = "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n";
+    const cutting = createTcpServer((socket) =>
+      socket.on("error", () => {}).once("data", () => socket.end(`${head}cut`)),
+    );
     const unavailable = createServer((_request, response) => {
       asked++;
       response.writeHead(503).end();
     });
     try {
       for (const [server, says] of [
-        [closing, /closes connections without a response/],
+        [closing, /closes connections without a complete response: .*before any byte of the response/],
+        [cutting, /closes connections without a complete response: .* within the response body \(497 bytes missing\)/],
         [unavailable, /refuses the requests: HTTP status 503\. Is it still starting\?/],
       ] as const) {
         const { code, out, err } = await runRampart([
@@ -179,6 +184,7 @@ export default defineScenario({ name: "x", target, load: hold(1, { requests: 5 }
       assert.ok(asked <= 50, `${asked} requests`);
     } finally {
       closing.close();
+      cutting.close();
       unavailable.close();
     }
   });

@@ -195,14 +195,7 @@ describe("is refused before the first request:", () => {
       /plus_three, serving_default/,
     ],
     ["batches of an unknown rank", "any_rank", ["-b", "2"], /'x' has an unknown rank/],
-    ["sequences", "simple", ["-b", "2", "--sequence-length", "4"], /--sequence-length/, /no sequences/],
-    [
-      "what Triton's protocol only has",
-      "simple",
-      ["-b", "2", "--trace-level", "TIMESTAMPS", "--shared-memory", "system"],
-      /--shared-memory/,
-      /--trace/,
-    ],
+    ["shared memory", "simple", ["-b", "2", "--shared-memory", "system"], /does not support CreateSharedMemoryRegion/],
   ] as const)
     test(what, async () => {
       const earlier = await server.counts(model);

@@ -112,7 +112,6 @@ describe("with TorchServe, perf_analyzer mode", () => {
         flags("length", "-b", "2", "-i", "grpc", "--collect-metrics", "--shared-memory", "system"),
         [/-b cannot be used/, /does not support gRPC/, /metric collection/, /CreateSharedMemoryRegion/],
       ],
-      [flags("length", "--shape", "A:1"), [/--shape cannot be used with --service-kind torchserve/]],
     ];
     for (const [args, reasons] of cases) {
       const { code, stderr } = await runRampart(args, { cwd: folder });

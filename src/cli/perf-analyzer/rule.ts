@@ -9,3 +9,13 @@ export function noMetrics(isCollectingMetrics: boolean, hint = "Leave --collect-
   const message = "Server-side metric collection is only supported with Triton client backend.";
   return [isCollectingMetrics, "--collect-metrics", message, hint];
 }
+
+/**
+ * Returns the rule for servers that cannot read memory of this machine.
+ * @param sharedMemory value of `--shared-memory`
+ * @param backend perf_analyzer's name of the service kind
+ */
+export function noSharedMemory(sharedMemory: string, backend: string): Rule {
+  const message = `client backend of kind ${backend} does not support CreateSharedMemoryRegion()`;
+  return [sharedMemory !== "none", "--shared-memory", message, "Leave --shared-memory out.", sharedMemory];
+}

@@ -5,7 +5,8 @@ import { asksZeros, pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { OPTIONS } from "./options/table.ts";
 import type { Rule } from "./rule.ts";
-import { ONE_REQUEST, type PerfAnalyzerOption, type RangeValue, type Settings } from "./settings.ts";
+import { ONE_REQUEST, type RangeValue, type Settings } from "./settings.ts";
+import { unusedOptions } from "./unused-options.ts";
 
 /** perf_analyzer's rules between options, in its words. */
 
@@ -242,28 +243,13 @@ function outputRules({ outputs: { files } }: Settings): Rule[] {
   });
 }
 
-/** Returns the rules of the service kind, and rules against options of other kinds. */
+/** Returns the rules of the service kind, and one against each of Rampart's own options of another kind. */
 function kindRules(settings: Settings): Rule[] {
-  const { endpoint, serviceKind } = settings;
   const kind = kindOf(settings);
-  const unfit = `cannot be used with --service-kind ${serviceKind}`;
-  const refuse = (isUnfit: (option: PerfAnalyzerOption) => boolean, why: string, hint: string): Rule[] =>
-    OPTIONS.filter(isUnfit).map(({ names: [flag], isChanged }) => [
-      isChanged?.(settings) === true,
-      flag,
-      `${flag} ${unfit}${why}.`,
-      hint,
-    ]);
+  const ofOtherKinds = unusedOptions(settings).filter(({ isRampart }) => isRampart === true);
+  const message = `cannot be used with --service-kind ${settings.serviceKind}.`;
   return [
-    [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint ${unfit}.`, "Add --service-kind openai."],
     ...kind.rules(settings),
-    ...refuse((one) => !kind.takesLibrary && one.isForLibrary === true, "", "Add --service-kind triton_c_api."),
-    ...refuse((one) => !kind.takesMessages && one.isForMessages === true, "", "Add --service-kind dynamic_grpc."),
-    ...refuse(
-      ({ names: [flag], isForTensors }) =>
-        kind.takesPayloads && isForTensors === true && kind.takesOptions?.includes(flag) !== true,
-      ", whose payloads contain everything",
-      "Leave it out.",
-    ),
+    ...ofOtherKinds.map(({ names: [flag] }): Rule => [true, flag, `${flag} ${message}`, "Leave it out."]),
   ];
 }

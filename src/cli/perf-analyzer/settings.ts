@@ -185,20 +185,30 @@ export class ValueReader {
   }
 }
 
+/** A subject of options that only some service kinds have. */
+export type Feature =
+  | "endpoint"
+  | "library"
+  | "method"
+  | "sequences"
+  | "signatures"
+  | "tensors"
+  /** Settings that only Triton's protocol has, such as those of traces. */
+  | "triton"
+  | "versions";
+
 /** An option of perf_analyzer, or one that Rampart adds. */
 export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
   /** Name in messages. Default: its names. */
   readonly label?: string;
-  /** True if it does not apply to requests with payloads. */
-  readonly isForTensors?: boolean;
-  /** True if it applies only to requests with messages. */
-  readonly isForMessages?: boolean;
-  /** True if it applies only to Triton's library instead of a server. */
-  readonly isForLibrary?: boolean;
+  /** The subject that a service kind must have for this option to have an effect. Absent: every kind uses it. */
+  readonly feature?: Feature;
   /** Path of the setting in the Plan, for texts about a run. */
   readonly setting?: string;
   /** Returns whether its setting differs from the default. */
   readonly isChanged?: (settings: Settings) => boolean;
+  /** Sets its setting to the default again. */
+  readonly reset?: (settings: Settings) => void;
   /** Returns names and values that produce the given plan; empty if the option's default does. Absent: no plan needs the option. */
   readonly print?: (plan: Plan) => readonly string[];
   /** Sets the value from a plan. Absent: plans do not contain it. */
@@ -222,7 +232,7 @@ export type Place<T = Settings> = {
 type Part = object & { readonly [Symbol.iterator]?: never };
 
 /** An option that sets one setting. */
-export interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "isChanged"> {
+export interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "isChanged" | "reset"> {
   /** Reads a value. Undefined leaves the setting unchanged. @param before current value of the setting, to which some options add */
   readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | undefined;
   /** The setting's value in a plan; undefined if the option cannot express it. Default: the value at the same path in the plan. */
@@ -258,6 +268,7 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>
       if (read !== undefined) putValue(settings, at, read);
     },
     isChanged: (settings) => !isInitial(words(valueAt(settings, at) as V)),
+    reset: (settings) => putValue(settings, at, valueAt(INITIAL, at)),
     print: (plan) => {
       const printed = words(of(plan));
       if (isInitial(printed)) return [];

@@ -16,6 +16,7 @@ import { callModeOf, toMode, warmupRequestsOf } from "./options/measurement.ts";
 import { checkTogether } from "./rules.ts";
 import type { Settings } from "./settings.ts";
 import { defaultLanes } from "./threads.ts";
+import { unusedOptions } from "./unused-options.ts";
 import { warnTogether } from "./warnings.ts";
 
 /** Converts the settings to a plan, with perf_analyzer's rules between options. */
@@ -31,6 +32,9 @@ export interface PlanFromFlags {
 /** Builds the plan. It can be run only if there are no problems. */
 export function toPlan(settings: Settings): PlanFromFlags {
   kindOf(settings).prepare?.(settings);
+  const problems = checkTogether(settings);
+  const warnings = warnTogether(settings);
+  for (const { reset } of unusedOptions(settings)) reset?.(settings);
   const load = toLoad(settings);
   const callMode = callModeOf(settings);
   const plan = withPlanValues(
@@ -61,7 +65,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
     sharedValues(settings),
   );
   registerPlan(plan);
-  return { plan, problems: checkTogether(settings), warnings: warnTogether(settings) };
+  return { plan, problems, warnings };
 }
 
 /** Returns the values of the options shared with other commands: the plan has all of them, the settings above only some. */

@@ -4,15 +4,16 @@ import { kindOf } from "./kinds/kinds.ts";
 import { callModeOf } from "./options/measurement.ts";
 import { concurrencyOf, requestCounts } from "./rules.ts";
 import { Settings } from "./settings.ts";
+import { unusedOptions } from "./unused-options.ts";
 
 /** Warns about options without effect, and about values that are replaced: lines for stderr, in perf_analyzer's words if they are known. */
 export function warnTogether(settings: Settings): string[] {
   return [
     ...warnOfThreads(settings),
     ...warnAlone(settings),
-    ...unusedFlags(settings).map(
-      (flag) => `rampart: ${flag} has no effect with --service-kind ${settings.serviceKind}.`,
-    ),
+    ...unusedOptions(settings)
+      .filter(({ isRampart }) => isRampart !== true)
+      .map(({ names: [flag] }) => `rampart: ${flag} has no effect with --service-kind ${settings.serviceKind}.`),
     ...warnOfTls(settings),
     ...warnOfFiles(settings),
   ];
@@ -34,15 +35,6 @@ function warnOfThreads(settings: Settings): string[] {
   return maxThreads === undefined
     ? []
     : ["WARNING: Overriding max_threads specification to ensure requested concurrency range."];
-}
-
-const SIGNATURE_FLAG = "--model-signature-name";
-
-/** Returns given options that perf_analyzer ignores with this service kind. */
-function unusedFlags(settings: Settings): readonly string[] {
-  const kind = kindOf(settings);
-  const ofSignatures = kind.hasSignatures !== true && settings.given.has(SIGNATURE_FLAG) ? [SIGNATURE_FLAG] : [];
-  return [...ofSignatures, ...(kind.unused?.(settings) ?? [])];
 }
 
 /** Warns about options that have an effect only together with another one. perf_analyzer does not warn. */

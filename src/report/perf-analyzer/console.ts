@@ -14,6 +14,7 @@ import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning, TraceEvent } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
+import { isCancelled } from "../../transport/failure.ts";
 import { describeCutSessions, describeResends } from "../notes/load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatPerfAnalyzerWarning, formatSlowServer } from "../warning-text.ts";
@@ -140,6 +141,7 @@ export class PerfAnalyzerConsole implements Report {
     if (resends !== undefined) this.note(`${resends}.`);
     const cut = describeCutSessions(result.sessions);
     if (cut !== undefined) this.note(`${cut}.`);
+    this.noteFailures(result);
     const levels = reportedLevels(result);
     if (levels.length === 0 || this.isSilent) return;
     const { percentile } = this.plan.measurement;
@@ -169,6 +171,14 @@ export class PerfAnalyzerConsole implements Report {
 
   private note(line: Text): void {
     this.sink.err(`rampart: ${word(line, this.sink.nameOf)}\n`);
+  }
+
+  /** Gives an example of each kind of failure that did not end the run: the error of a run that ended for it has one. */
+  private noteFailures({ error, completedCount, failures }: RunResult): void {
+    if (error !== undefined || completedCount === 0) return;
+    for (const failure of failures)
+      if (!isCancelled(failure))
+        this.note(`${failure.count} ${plural(failure.count, "request")} failed in the whole run: ${failure.example}`);
   }
 
   private printLevel(result: LevelResult): void {

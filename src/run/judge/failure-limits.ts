@@ -240,10 +240,11 @@ const MOST_REASON = 80;
 export function cannotConnect({ target }: Plan, failure: Failure): RunError {
   const urls = describePlaces(target).join(", ");
   const why = describeFailure(failure);
+  const reason = why === "" || why.length > MOST_REASON ? "" : `: ${why}`;
   const what =
     {
-      protocol: `does not answer in this protocol${why.length > MOST_REASON ? "" : `: ${why}`}`,
-      closed: "closes connections without a response",
+      protocol: `does not answer in this protocol${reason}`,
+      closed: `closes connections without a complete response${reason}`,
     }[failure.kind as string] ?? "";
   const message = what === "" ? `cannot connect to ${urls}: ${why}` : `${urls} ${what}`;
   return new RunError("unreachable", message, "Is the server running, and is this its address?", { failure });

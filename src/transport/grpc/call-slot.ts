@@ -11,7 +11,7 @@ import type { Channel, ChannelUser } from "./channel.ts";
 import type { GrpcSlot } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
 import { type Keep, MessageReader, type MessageSink } from "./messages.ts";
-import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
+import { type GrpcHead, readHead, toEarlyFailure, toFailure } from "./response-head.ts";
 import { SendProgress } from "./send-progress.ts";
 
 const NO_HEADERS: readonly Header[] = [];
@@ -98,11 +98,17 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
       this.cancelStream(failureOfReading(error));
       return;
     }
-    if (isLast) this.finish(head.grpcStatus < 0 && this.head !== undefined ? this.head : head);
-    else {
-      this.head = head;
-      this.reader.encoding = head.encoding;
+    if (isLast) {
+      this.finish(head.grpcStatus < 0 && this.head !== undefined ? this.head : head);
+      return;
     }
+    const failure = toEarlyFailure(head);
+    if (failure !== undefined) {
+      this.cancelStream(failure);
+      return;
+    }
+    this.head = head;
+    this.reader.encoding = head.encoding;
   }
 
   onData(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {

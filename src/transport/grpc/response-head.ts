@@ -56,14 +56,17 @@ export function toFailure(head: GrpcHead): Failure | undefined {
     const name = GRPC_STATUS_NAMES[head.grpcStatus] ?? String(head.grpcStatus);
     return { kind: "grpc", status: head.grpcStatus, message: head.grpcMessage === "" ? name : head.grpcMessage };
   }
-  if (head.httpStatus !== 0 && head.httpStatus !== 200) {
-    return {
-      kind: "http",
-      status: head.httpStatus,
-      message: `HTTP status ${head.httpStatus} instead of a gRPC response`,
-    };
-  }
+  if (head.httpStatus !== 0 && head.httpStatus !== 200) return toHttpFailure(head);
   return { kind: "protocol", message: "response ended without grpc-status" };
+}
+
+/** Returns the failure of a response that is not one of gRPC, often a proxy's page; undefined if messages may follow. */
+export function toEarlyFailure(head: GrpcHead): Failure | undefined {
+  return head.httpStatus >= 300 && head.grpcStatus < 0 ? toHttpFailure(head) : undefined;
+}
+
+function toHttpFailure({ httpStatus: status }: GrpcHead): Failure {
+  return { kind: "http", status, message: `HTTP status ${status} instead of a gRPC response` };
 }
 
 function toHead(headers: readonly Header[]): GrpcHead {

@@ -20,7 +20,7 @@ import type { Channel, ChannelUser } from "./channel.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
-import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
+import { type GrpcHead, readHead, toEarlyFailure, toFailure } from "./response-head.ts";
 import { SendProgress } from "./send-progress.ts";
 
 /** Rampart's gRPC client for bidirectional streams: one long-lived stream per lane, responses matched to requests by id. */
@@ -147,6 +147,11 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
   onHeaders(headers: readonly Header[], isLast: boolean): void {
     try {
       const head = readHead(headers);
+      const failure = isLast ? undefined : toEarlyFailure(head);
+      if (failure !== undefined) {
+        this.abandon(failure);
+        return;
+      }
       if (!isLast) {
         this.head = head;
         this.reader.encoding = head.encoding;

@@ -233,11 +233,14 @@ test("--periodic-concurrency-range after -- is the load, and sets the number of 
 });
 
 test("options without effect are reported", LIMIT, async () => {
-  const args = "--async --percentile 90 --max-trials 3 -p 300 --ssl-https-verify-peer 0 --verbose-csv stray";
+  const args =
+    "--async --percentile 90 --max-trials 3 -p 300 --ssl-https-verify-peer 0 --verbose-csv stray --string-length 4 --trace-rate 3 --model-repository /m";
   const { code, err } = await profile(`--request-count 2 -- ${args}`);
   assert.equal(code, 0, err);
   for (const flag of ["--async", "--percentile 90", "--max-trials 3", "-p 300", "--verbose-csv"])
     assert.ok(err.includes(`rampart: ${flag} after -- has no effect here.\n`), `${flag}: ${err}`);
+  for (const flag of ["--string-length", "--trace-rate", "--model-repository"])
+    assert.ok(err.includes(`rampart: ${flag} has no effect with --service-kind openai.\n`), `${flag}: ${err}`);
   assert.match(err, /the --ssl-https flags have no effect without an https:\/\/ URL/);
   assert.match(err, /'stray' is ignored/);
 });
@@ -246,11 +249,6 @@ const KSERVE = "--endpoint-type kserve";
 
 for (const [args, ...words] of [
   ["-- -m other --input-data f --binary-search", /-m after -- contradicts/, /--input-data after --/, /--binary-search/],
-  [
-    "-- --triton-server-directory /t --model-repository /m",
-    /--triton-server-directory cannot be used with .*\n {2}Give --endpoint-type tensorrtllm_engine before --/,
-    /--model-repository cannot be used with .*\n {2}Give --endpoint-type tensorrtllm_engine/,
-  ],
   ["-- --service-kind triton -u x:1", /--service-kind after -- contradicts/, /-u after -- contradicts/],
   ["-- --profile-export-file x", /--profile-export-file after -- contradicts/],
   ["-- --endpoint v1/x --streaming", /--endpoint after -- contradicts/, /--streaming after -- contradicts/],
@@ -258,7 +256,6 @@ for (const [args, ...words] of [
   ["-- --bogus", /Invalid long option '--bogus'/],
   ["-- --sync --max-threads 0", /Failed to parse --max-threads\. The value must be > 0\./],
   ["-- --sync", /--sync/],
-  ["-- --string-length 4", /--string-length cannot be used with --service-kind openai/],
   [
     "-- --concurrency-range 1:4",
     /must be one plain number: a profile is measured under one load\n.*analyze --sweep-type/,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { asksZeros, isPathsOnly, pathsOf } from "../../../src/cli/perf-analyzer/input-data.ts";
 import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
@@ -59,18 +59,66 @@ test("--ssl-grpc-use-ssl takes the bool that perf_analyzer's help names", () => 
   }
 });
 
-test("--model-signature-name is ignored with a note where a model has no signatures", () => {
+/** Options that perf_analyzer 2.60 ignores with service kinds that do not have what they are about. */
+const OF_SOME_KINDS = {
+  endpoint: ["--endpoint v1/x"],
+  library: ["--model-repository /m", "--triton-server-directory /t"],
+  method: ["--grpc-method a.B/C"],
+  sequences: [
+    "--sequence-length 3",
+    "--sequence-length-variation 5",
+    "--sequence-id-range 4:900",
+    "--num-of-sequences 3",
+    "--serial-sequences",
+  ],
+  signatures: ["--model-signature-name s"],
+  tensors: ["--shape A:1", "--string-length 4", "--string-data a"],
+  triton: [
+    "--bls-composing-models a",
+    "--input-tensor-format json",
+    "--output-tensor-format json",
+    "--trace-file f",
+    "--trace-level TIMESTAMPS",
+    "--trace-rate 5",
+    "--trace-count 6",
+    "--log-frequency 7",
+  ],
+  versions: ["-x 3"],
+};
+
+describe("options without effect are ignored with a note, and leave the plan as it is, with", () => {
   const file = fileURLToPath(import.meta.url);
-  const note = (kind: string): string => `rampart: --model-signature-name has no effect with --service-kind ${kind}.`;
-  for (const [flags, kind] of [
-    ["", "triton"],
-    ["--model-signature-name serving_default -i grpc", "triton"],
-    [`--service-kind openai --endpoint v1/x --async --input-data ${file}`, "openai"],
-    [`--service-kind torchserve --input-data ${file}`, "torchserve"],
-    ["--service-kind triton_c_api --model-repository /m", "triton_c_api"],
+  for (const [kind, needed, without] of [
+    ["triton", "", "endpoint library method signatures"],
+    ["triton", "-i grpc", "endpoint library method signatures"],
+    [
+      "openai",
+      `--endpoint v1/x --async --input-data ${file}`,
+      "library method sequences signatures tensors triton versions",
+    ],
+    ["torchserve", `--input-data ${file}`, "endpoint library method sequences signatures tensors triton"],
+    [
+      "dynamic_grpc",
+      `--grpc-method a.B/C --input-data ${file}`,
+      "endpoint library sequences signatures tensors triton versions",
+    ],
+    ["tfserving", "-i grpc", "endpoint library method sequences triton"],
+    ["triton_c_api", "--model-repository /m", "endpoint method signatures"],
   ] as const)
-    assert.deepEqual(read(`--model-signature-name s ${flags}`).built.warnings, [note(kind)]);
-  assert.deepEqual(read("--model-signature-name s --service-kind tfserving -i grpc").built.warnings, []);
+    test(`${kind} ${needed.replace(file, "FILE")}`, () => {
+      const plain = `--service-kind ${kind} ${needed}`;
+      const flags = without.split(" ").flatMap((feature) => OF_SOME_KINDS[feature as keyof typeof OF_SOME_KINDS]);
+      const { built } = read(`${plain} ${flags.join(" ")}`);
+      const notes = flags.map((flag) => `rampart: ${flag.split(" ")[0]} has no effect with --service-kind ${kind}.`);
+      assert.deepEqual([...built.warnings].sort(), notes.sort());
+      assert.deepEqual(built.plan, read(plain).built.plan);
+    });
+});
+
+test("signatures of TensorFlow Serving are not ignored", () => {
+  const { built } = read("--model-signature-name s --service-kind tfserving -i grpc");
+  assert.deepEqual(built.warnings, []);
+  assert.equal("signatureName" in built.plan.target && built.plan.target.signatureName, "s");
 });
 
 test("without flags the plan is perf_analyzer's default", () => {

@@ -5,6 +5,7 @@ import { inPerfAnalyzer } from "../../../src/cli/perf-analyzer/setting-names.ts"
 import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
+import { RunError } from "../../../src/plan/problem.ts";
 import { PerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
 import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
 import { formatSettings } from "../../../src/report/perf-analyzer/settings-section.ts";
@@ -143,6 +144,18 @@ test("partial results are marked in every place", () => {
   const { out } = print({}, [makeLevel({ outcome: "partial" })], { isInterrupted: true });
   assert.match(out, /^ {2}\[PARTIAL\] The run ended early: 1\.0 s measured, not a stable result$/m);
   assert.match(out, /latency 1000 usec \(partial\)$/m);
+});
+
+test("each kind of failed request is explained at the end of a run that continued despite it", () => {
+  const failures = [
+    { kind: "grpc", count: 3, example: "busy", status: 14 },
+    { kind: "cancelled", count: 2, example: "cancelled", status: undefined },
+  ] as const;
+  const { err } = print({}, [makeLevel()], { failures, failedCount: 3 });
+  assert.match(err, /^rampart: 3 requests failed in the whole run: busy$/m);
+  assert.doesNotMatch(err, /cancelled/);
+  const error = new RunError("failed-request", "busy", "Look at the server.");
+  assert.doesNotMatch(print({}, [makeLevel()], { failures, failedCount: 3, error }).err, /in the whole run/);
 });
 
 test("Rampart's own lines go to stderr: failures, a busy client, missing server times", () => {

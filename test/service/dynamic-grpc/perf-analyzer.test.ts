@@ -228,9 +228,9 @@ describe("wrong use is refused before the first request", () => {
     ],
     ["a batch size", (file) => to(go.port, `${SERVICE}/Echo`, file, "-b", "2"), [/Batching is not supported/]],
     [
-      "options of tensors",
-      (file) => to(go.port, `${SERVICE}/Echo`, file, "--shape", "A:1"),
-      [/--shape cannot be used with --service-kind dynamic_grpc/],
+      "shared memory",
+      (file) => to(go.port, `${SERVICE}/Echo`, file, "--shared-memory", "system"),
+      [/client backend of kind DYNAMIC_GRPC does not support CreateSharedMemoryRegion\(\)/],
     ],
     [
       "metrics of a server that need not have any",
@@ -238,9 +238,9 @@ describe("wrong use is refused before the first request", () => {
       [/Server-side metric collection is only supported with Triton client backend/],
     ],
     [
-      "--grpc-method with another kind",
-      () => ["-m", "m", "--grpc-method", "a.B/C", "--proto", "x"],
-      [/--grpc-method cannot be used/, /--proto cannot be used/],
+      "--proto with another kind",
+      () => ["-m", "m", "--proto", "x"],
+      [/--proto cannot be used with --service-kind triton/],
     ],
   ];
   for (const [name, args, expected] of cases)

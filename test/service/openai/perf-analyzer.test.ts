@@ -303,8 +303,11 @@ for (const [name, args, says] of [
     "Only async mode is currently supported for OpenAI service-kind",
   ],
   ["a batch", [...GIVEN, "-b", "2"], "Batching is not currently supported with OpenAI service-kind"],
-  ["shapes", [...GIVEN, "--shape", "a:1"], "--shape cannot be used with"],
-  ["an endpoint of Triton", ["-m", "m", "--endpoint", "v1/x"], "--endpoint cannot be used with --service-kind triton"],
+  [
+    "shared memory",
+    [...GIVEN, "--shared-memory", "system"],
+    "client backend of kind OPENAI does not support CreateSharedMemoryRegion()",
+  ],
   [
     "a number of sessions with a Triton",
     ["-m", "m", "--session-concurrency", "2"],

@@ -178,14 +178,6 @@ describe("flags", () => {
       "Server-side metric collection is only",
       "client backend of kind TENSORFLOW_SERVING does not support CreateSharedMemoryRegion()",
     ],
-    [[...GRPC, "--trace-level", "TIMESTAMPS"], "A TensorFlow Serving server has no trace settings."],
-    [[...GRPC, "--num-of-sequences", "2"], "no sequences."],
-    [
-      [...GRPC, "--input-tensor-format", "json", "--bls-composing-models", "m"],
-      "--bls-composing-models is of the KServe protocol, which a TensorFlow Serving server does not speak.",
-      "--input-tensor-format is of the KServe protocol, which a TensorFlow Serving server does not speak.",
-    ],
-    [[...GRPC, "--endpoint", "x"], "--endpoint cannot be used"],
   ] as const)
     test(`refuses ${args.slice(2).join(" ")}`, async () => {
       const { code, err } = await runCommand([...args]);

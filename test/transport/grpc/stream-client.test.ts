@@ -265,6 +265,12 @@ describe("own gRPC stream client", () => {
       "bye",
     ],
     ["status OK", headers(1, [["grpc-status", "0"]], END_STREAM), "closed", "server ended the stream"],
+    [
+      "a page of a proxy",
+      join(headers(1, [[":status", "502"]]), frame(TYPE.data, END_STREAM, 1, latin1("<h1>busy</h1>"))),
+      "http",
+      "HTTP status 502 instead of a gRPC response",
+    ],
     ["no trailers", frame(TYPE.data, END_STREAM, 1), "protocol", "stream ended without trailers"],
     ["a reset", frame(TYPE.rstStream, 0, 1, words(2)), "closed", resetWith("INTERNAL_ERROR").message],
     [
@@ -275,11 +281,12 @@ describe("own gRPC stream client", () => {
     ],
     ["a compressed message", data(grpcMessage(latin1("x"), 1)), "protocol", COMPRESSED.message],
   ] as const) {
+    const head = name === "a page of a proxy" ? [] : [headers(1, GRPC_HEADERS)];
     test(`a stream that ends with ${name} fails its requests, and the next request opens another`, async () => {
       await withClient(
         async (connection) => {
           await idsOf(connection, 2);
-          connection.write(headers(1, GRPC_HEADERS), end);
+          connection.write(...head, end);
           const [id = ""] = await idsOf(connection, 1, 3);
           connection.write(headers(3, GRPC_HEADERS), frame(TYPE.data, 0, 3, answer(id)));
         },

@@ -141,6 +141,13 @@ const FAULTS: readonly FaultCase[] = [
     status: 502,
   },
   {
+    name: "a page of a proxy",
+    answer: join(headers(1, [[":status", "503"]]), frame(TYPE.data, END_STREAM, 1, latin1("<h1>busy</h1>"))),
+    kind: "http",
+    message: /^HTTP status 503 instead of a gRPC response$/,
+    status: 503,
+  },
+  {
     name: "a compressed message",
     answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, grpcMessage(latin1("zip"), 1))),
     ...COMPRESSED,

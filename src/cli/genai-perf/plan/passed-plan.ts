@@ -8,6 +8,7 @@ import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
 import { OPTIONS } from "../../perf-analyzer/options/table.ts";
 import { checkTogether } from "../../perf-analyzer/rules.ts";
 import { type ReadSettings, readSettings, Settings } from "../../perf-analyzer/settings.ts";
+import { unusedOptions } from "../../perf-analyzer/unused-options.ts";
 import { warnTogether } from "../../perf-analyzer/warnings.ts";
 import type { Asked } from "../options/asked.ts";
 import {
@@ -87,7 +88,9 @@ function pass(plan: Plan, asked: Asked): { readonly plan: Plan; readonly warning
 
 /** Makes each option put its value into the plan. */
 function land(plan: Plan, { given }: PassedFlags, settings: Settings): Plan {
-  return given.reduce((changed, { option }) => option.land?.(changed, settings) ?? changed, plan);
+  const unused = unusedOptions(settings);
+  const used = given.filter(({ option }) => !unused.includes(option));
+  return used.reduce((changed, { option }) => option.land?.(changed, settings) ?? changed, plan);
 }
 
 /** Reads the flags' values into settings with the profile's choices. */

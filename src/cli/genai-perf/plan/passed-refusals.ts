@@ -12,13 +12,9 @@ const INPUT: PassedRefusal = { why: SET, hint: "Give --input-file before --." };
 const DEPRECATED: PassedRefusal = { why: "is deprecated", hint: "Give --concurrency before --." };
 const SEARCH: PassedRefusal = { why: MANY, hint: "Use genai-perf analyze, with --search-limits for limits." };
 
-const LIBRARY_HINT = "Give --endpoint-type tensorrtllm_engine before --, or leave it out.";
-
 /** Hints for problems whose own hints name options that are rejected here, by the option's first name, with words of the message. */
 export const PASSED_HINTS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
   "--periodic-concurrency-range": ["gRPC streaming", "Give --endpoint-type kserve or tensorrtllm_engine before --."],
-  "--triton-server-directory": ["cannot be used with", LIBRARY_HINT],
-  "--model-repository": ["cannot be used with", LIBRARY_HINT],
 };
 
 /** Rejected options by first name. */

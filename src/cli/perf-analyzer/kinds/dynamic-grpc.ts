@@ -1,15 +1,14 @@
 import { isDirectory } from "../../../runtime/files.ts";
 import { METHOD_NAME } from "../../../transport/request.ts";
 import { isPathsOnly } from "../input-data.ts";
-import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
+import { NO_STREAMS, noMetrics, noSharedMemory, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
 /** Methods of any gRPC service. */
 export const dynamicGrpcKind: PerfAnalyzerKind = {
   help: "dynamic_grpc, a gRPC service of any kind, whose --grpc-method gets the messages of --input-data",
-  takesPayloads: true,
-  takesMessages: true,
+  features: ["method"],
   prepare: (settings) => {
     settings.target = {
       ...settings.target,
@@ -63,6 +62,7 @@ function dynamicGrpcRules(settings: Settings): Rule[] {
       "Leave -b out: the messages set the number of items.",
     ],
     noMetrics(isCollectingMetrics),
+    noSharedMemory(target.sharedMemory, "DYNAMIC_GRPC"),
     [!hasFiles, "--input-data", "Must supply --input-data for dynamic gRPC service kind.", dataHint],
     ...inputData.map(
       (path): Rule => [

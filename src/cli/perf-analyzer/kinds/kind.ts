@@ -3,26 +3,16 @@ import type { TlsPlan } from "../../../plan/tls.ts";
 import type { ServerTargetPlan } from "../../../registry/service-kinds.ts";
 import type { LaneError } from "../../../result/run-result.ts";
 import type { Rule } from "../rule.ts";
-import type { Settings } from "../settings.ts";
+import type { Feature, Settings } from "../settings.ts";
 
 /** A value of `--service-kind`: everything that perf_analyzer mode needs to know about it. */
 export interface PerfAnalyzerKind {
   /** Its name and a description, for the help of `--service-kind`: `openai, which …`. */
   readonly help: string;
-  /** Whether requests consist of payloads. Options that describe tensors are then rejected. */
-  readonly takesPayloads: boolean;
-  /** Options for tensors that also apply to this kind, or that its own rules reject. Absent: none. */
-  readonly takesOptions?: readonly string[];
-  /** True if requests consist of messages; other kinds reject the options for them. Absent: false. */
-  readonly takesMessages?: true;
-  /** True if it is Triton's library instead of a server. Absent: false. */
-  readonly takesLibrary?: true;
+  /** The features that it has. perf_analyzer's options of other features are ignored, with a note. */
+  readonly features: readonly Feature[];
   /** True if payloads may belong to sessions. Absent: false. */
   readonly hasSessions?: true;
-  /** True if a model has named signatures. Absent: false. */
-  readonly hasSignatures?: true;
-  /** Returns given options without effect, which perf_analyzer ignores. Absent: none. */
-  unused?(settings: Settings): readonly string[];
   /** Adapts settings that this kind determines, such as its only protocol, before rules are checked. Absent: none. */
   prepare?(settings: Settings): void;
   /** Returns perf_analyzer's rules for this kind, in its words if they are known. */

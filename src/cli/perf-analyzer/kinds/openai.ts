@@ -1,14 +1,14 @@
 import { isDirectory } from "../../../runtime/files.ts";
 import { PAYLOAD_PATH } from "../../../service/openai/target.ts";
 import { isPathsOnly } from "../input-data.ts";
-import type { Rule } from "../rule.ts";
+import { noSharedMemory, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
 /** Servers of generative models with JSON payloads over HTTP. */
 export const openAiKind: PerfAnalyzerKind = {
   help: "openai, which gets the payloads of --input-data at --endpoint and streams where a payload asks for it",
-  takesPayloads: true,
+  features: ["endpoint"],
   hasSessions: true,
   rules: openAiRules,
   toTarget: ({ endpoint, target: { model, isStreaming, headers } }, { url, tls }) => ({
@@ -67,6 +67,7 @@ function openAiRules(settings: Settings): Rule[] {
       "Batching is not currently supported with OpenAI service-kind",
       "Leave -b out: the payload sets the number of items.",
     ],
+    noSharedMemory(target.sharedMemory, "OPENAI"),
     ...payloadRules(settings),
   ];
 }

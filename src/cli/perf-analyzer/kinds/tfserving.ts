@@ -1,14 +1,12 @@
 import { DEFAULT_TF_SERVING_TARGET } from "../../../service/tfserving/target.ts";
-import { noMetrics, type Rule } from "../rule.ts";
+import { noMetrics, noSharedMemory, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
 /** TensorFlow Serving over gRPC. */
 export const tfServingKind: PerfAnalyzerKind = {
   help: "tfserving, TensorFlow Serving over gRPC (needs -i grpc)",
-  takesPayloads: false,
-  hasSignatures: true,
-  unused: ({ given }) => (given.has(UNUSED_FLAG) ? [UNUSED_FLAG] : []),
+  features: ["signatures", "tensors", "versions"],
   rules: tfServingRules,
   toTarget: ({ target, signatureName }, { url, tls }) => ({
     ...DEFAULT_TF_SERVING_TARGET,
@@ -24,21 +22,8 @@ export const tfServingKind: PerfAnalyzerKind = {
   }),
 };
 
-/** perf_analyzer accepts this option for this kind and ignores it. */
-const UNUSED_FLAG = "--request-parameter";
-
-const KSERVE_FLAGS = ["--bls-composing-models", "--input-tensor-format", "--output-tensor-format"] as const;
-
-const SEQUENCE_FLAGS = [
-  "--sequence-length",
-  "--sequence-length-variation",
-  "--sequence-id-range",
-  "--num-of-sequences",
-  "--serial-sequences",
-] as const;
-
-/** Returns perf_analyzer's rules in its words, and rules for what it ignores: trace settings, sequences, KServe's options. */
-function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given }: Settings): Rule[] {
+/** Returns perf_analyzer's rules in its words. */
+function tfServingRules({ target, isAsync, isCollectingMetrics }: Settings): Rule[] {
   return [
     [
       target.protocol !== "grpc",
@@ -59,28 +44,6 @@ function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given
       "Leave --async out, or write a scenario with tfserving(…).",
     ],
     noMetrics(isCollectingMetrics),
-    [
-      target.sharedMemory !== "none",
-      "--shared-memory",
-      "client backend of kind TENSORFLOW_SERVING does not support CreateSharedMemoryRegion()",
-      "Leave --shared-memory out.",
-    ],
-    [
-      Object.values(telemetry.trace).some((value) => value !== null),
-      "--trace-level",
-      "A TensorFlow Serving server has no trace settings.",
-      "Leave the --trace options out.",
-    ],
-    ...KSERVE_FLAGS.map(
-      (flag): Rule => [
-        given.has(flag),
-        flag,
-        `${flag} is of the KServe protocol, which a TensorFlow Serving server does not speak.`,
-        `Leave ${flag} out.`,
-      ],
-    ),
-    ...SEQUENCE_FLAGS.map(
-      (flag): Rule => [given.has(flag), flag, "TensorFlow Serving has no sequences.", `Leave ${flag} out.`],
-    ),
+    noSharedMemory(target.sharedMemory, "TENSORFLOW_SERVING"),
   ];
 }

@@ -1,7 +1,7 @@
 import { isDirectory } from "../../../runtime/files.ts";
 import { DEFAULT_PART, type TorchServeTargetPlan } from "../../../service/torchserve/target.ts";
 import { isPathsOnly } from "../input-data.ts";
-import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
+import { NO_STREAMS, noMetrics, noSharedMemory, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -12,8 +12,7 @@ const LEAVE_OUT = "Leave it out.";
 /** TorchServe. */
 export const torchServeKind: PerfAnalyzerKind = {
   help: `torchserve, which gets the files that a JSON file of --input-data names: {"data": [{"${INPUT_KEY}": ["cat.jpg"]}]}`,
-  takesPayloads: true,
-  takesOptions: ["-x", "--shared-memory"],
+  features: ["versions"],
   rules: torchServeRules,
   toTarget: ({ target: { model, modelVersion, headers } }, { url, tls }) => ({
     kind: "torchserve",
@@ -62,13 +61,7 @@ function torchServeRules({ target, isCollectingMetrics, inputData }: Settings): 
       "Leave -b out. TorchServe joins requests into batches by itself (its batchSize and maxBatchDelay): give it more at once with --concurrency-range.",
       String(target.batchSize),
     ],
-    [
-      target.sharedMemory !== "none",
-      "--shared-memory",
-      "client backend of kind TORCHSERVE does not support CreateSharedMemoryRegion()",
-      LEAVE_OUT,
-      target.sharedMemory,
-    ],
+    noSharedMemory(target.sharedMemory, "TORCHSERVE"),
     noMetrics(isCollectingMetrics, LEAVE_OUT),
   ];
 }

@@ -10,8 +10,7 @@ const isOfConnection = (flag: string): boolean =>
 /** Triton's library in a separate process. */
 export const tritonInProcessKind: PerfAnalyzerKind = {
   help: "triton_c_api, which is Triton's library of --triton-server-directory without a network",
-  takesPayloads: false,
-  takesLibrary: true,
+  features: ["library", "sequences", "tensors", "triton", "versions"],
   prepare: (settings: Settings) => {
     // There is no protocol; requests have the form of gRPC's, and the rules for it apply.
     settings.target = { ...settings.target, protocol: "grpc" };

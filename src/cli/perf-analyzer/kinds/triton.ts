@@ -5,7 +5,7 @@ import type { PerfAnalyzerKind } from "./kind.ts";
 /** Triton, and other servers with the KServe v2 protocol. */
 export const tritonKind: PerfAnalyzerKind = {
   help: "triton, or another server with the KServe v2 protocol",
-  takesPayloads: false,
+  features: ["sequences", "tensors", "triton", "versions"],
   rules: ({ target: { isStreaming, protocol } }) => [
     [isStreaming && protocol !== "grpc", "--streaming", NO_STREAMS, "Add -i grpc."],
   ],

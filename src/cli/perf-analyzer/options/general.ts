@@ -18,7 +18,7 @@ export const GENERAL: readonly UngroupedOption[] = [
   }),
   option("target.modelVersion", {
     names: ["-x"],
-    isForTensors: true,
+    feature: "versions",
     value: "VERSION",
     defaultText: "the server's choice",
     help: "Version of the model; with --service-kind tfserving a number is a version, and other text is a version label.",
@@ -27,6 +27,7 @@ export const GENERAL: readonly UngroupedOption[] = [
   option("signatureName", {
     setting: "target.signatureName",
     names: ["--model-signature-name"],
+    feature: "signatures",
     value: "NAME",
     help: "Signature of the model. Other service kinds than tfserving ignore it.",
     parse: filled("Give the signature's name, or leave it out."),
@@ -49,6 +50,7 @@ export const GENERAL: readonly UngroupedOption[] = [
   }),
   option("endpoint", {
     names: ["--endpoint"],
+    feature: "endpoint",
     value: "PATH",
     help: "Path that payloads are sent to, such as v1/chat/completions. Needs --service-kind openai.",
     parse: text,

@@ -29,7 +29,7 @@ export const INPUT: readonly UngroupedOption[] = [
   }),
   option("target.shapes", {
     names: ["--shape"],
-    isForTensors: true,
+    feature: "tensors",
     value: "NAME:D1,D2,...",
     isRepeatable: true,
     help: "Shape of an input whose size varies, without the batch dimension.",
@@ -38,7 +38,7 @@ export const INPUT: readonly UngroupedOption[] = [
   }),
   option("inputs.stringLength", {
     names: ["--string-length"],
-    isForTensors: true,
+    feature: "tensors",
     value: "N",
     unit: "characters",
     help: "Length of random strings.",
@@ -46,20 +46,18 @@ export const INPUT: readonly UngroupedOption[] = [
   }),
   option("inputs.stringData", {
     names: ["--string-data"],
-    isForTensors: true,
+    feature: "tensors",
     value: "TEXT",
     help: "Use this text for every string element.",
     parse: text,
   }),
   option("target.sharedMemory", {
     names: ["--shared-memory"],
-    isForTensors: true,
     ...choice(["system", "cuda", "none"]),
     help: "Put tensors into memory shared with a server on this machine, the system's or a GPU's, and send only their places.",
   }),
   option("target.outputSharedMemoryBytes", {
     names: ["--output-shared-memory-size"],
-    isForTensors: true,
     value: "BYTES",
     unit: "bytes",
     help: "Shared memory for one batch item of an output of type BYTES or of varying shape.",
@@ -80,7 +78,7 @@ function tensorFormat(tensors: "input" | "output", help: string): UngroupedOptio
   const flag = `--${tensors}-tensor-format`;
   const entry = {
     names: [flag] as const,
-    isForTensors: true,
+    feature: "triton" as const,
     help,
     ...choice(["binary", "json"], { ignoresCase: true }),
   };

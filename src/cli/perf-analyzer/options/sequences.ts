@@ -8,7 +8,7 @@ const DEFAULT_LENGTH = 20;
 export const SEQUENCES: readonly UngroupedOption[] = [
   option("sequences.length", {
     names: ["--sequence-length"],
-    isForTensors: true,
+    feature: "sequences",
     value: "N",
     unit: "requests",
     defaultText: `${DEFAULT_LENGTH}, or the length of the data stream`,
@@ -17,6 +17,7 @@ export const SEQUENCES: readonly UngroupedOption[] = [
   }),
   option("sequences.lengthVariationPct", {
     names: ["--sequence-length-variation"],
+    feature: "sequences",
     value: "PERCENT",
     unit: "percent",
     help: "The most that the length of a sequence differs from --sequence-length.",
@@ -25,7 +26,7 @@ export const SEQUENCES: readonly UngroupedOption[] = [
   option("sequences", {
     names: ["--sequence-id-range"],
     setting: "sequences.idCount",
-    isForTensors: true,
+    feature: "sequences",
     value: "START[:END]",
     defaultText: "1, without an end",
     help: "Correlation ids of sequences: from START to END - 1, then over again.",
@@ -34,14 +35,14 @@ export const SEQUENCES: readonly UngroupedOption[] = [
   }),
   option("sequences.concurrent", {
     names: ["--num-of-sequences"],
-    isForTensors: true,
+    feature: "sequences",
     value: "N",
     help: "Active sequences with request rates, intervals and schedules. With concurrency, each request in flight belongs to a sequence of its own.",
     parse: count(),
   }),
   option("sequences.isSerial", {
     names: ["--serial-sequences"],
-    isForTensors: true,
+    feature: "sequences",
     help: "With request rates, send a sequence's next request only after the last response. Only streams can send earlier: elsewhere requests could overtake one another.",
     parse: on,
   }),

@@ -29,14 +29,14 @@ export const SERVER: readonly UngroupedOption[] = [
   }),
   option("target.directory", {
     names: ["--triton-server-directory"],
-    isForLibrary: true,
+    feature: "library",
     value: "DIR",
     help: "Triton's installation, with lib/libtritonserver.so and backends. Needs --service-kind triton_c_api.",
     parse: text,
   }),
   option("target.modelRepository", {
     names: ["--model-repository"],
-    isForLibrary: true,
+    feature: "library",
     value: "DIR",
     help: "Folder of the models. Needs --service-kind triton_c_api.",
     parse: text,
@@ -57,6 +57,7 @@ export const SERVER: readonly UngroupedOption[] = [
   }),
   option("target.parameters", {
     names: ["--request-parameter"],
+    feature: "triton",
     value: "NAME:VALUE:TYPE",
     isRepeatable: true,
     help: "Parameter of every request; TYPE is bool, int, uint, double or string. gRPC only.",
@@ -71,7 +72,7 @@ export const SERVER: readonly UngroupedOption[] = [
   option("grpcMethod", {
     names: ["--grpc-method"],
     setting: "target.method",
-    isForMessages: true,
+    feature: "method",
     value: "PACKAGE.SERVICE/METHOD",
     help: "Method to call. Needs --service-kind dynamic_grpc.",
     parse: text,
@@ -79,7 +80,7 @@ export const SERVER: readonly UngroupedOption[] = [
   }),
   option("target.composingModels", {
     names: ["--bls-composing-models"],
-    isForTensors: true,
+    feature: "triton",
     value: "NAME[:VERSION],...",
     isRepeatable: true,
     help: "Models that a BLS model calls, to report their server times too. Those of an ensemble are found without it.",

@@ -9,8 +9,8 @@ import { choice, count, on, text, whole } from "./readers.ts";
 const LEVEL = choice(["OFF", "TIMESTAMPS", "TENSORS"]);
 
 /** A plan has either all trace settings or none. */
-const OF_TRACE: { readonly isForTensors: true; readonly land: Land } = {
-  isForTensors: true,
+const OF_TRACE: { readonly feature: "triton"; readonly land: Land } = {
+  feature: "triton",
   land: (plan, { telemetry }) => withValue(plan, "telemetry.trace", telemetry.trace),
 };
 
