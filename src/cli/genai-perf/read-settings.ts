@@ -94,9 +94,10 @@ function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly
   // Without the file, settings that it may contain would be reported as missing.
   if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
   if (subcommand !== "config") builder.subcommand = subcommand;
-  for (const flag of flags) readFlag(builder, flag);
+  const effective = flags.filter((flag) => !isZeroForDefault(flag));
+  for (const flag of effective) readFlag(builder, flag);
   const last: LastFlag = (name) => {
-    const found = flags.findLast(({ flag }) => flag.names[0] === name);
+    const found = effective.findLast(({ flag }) => flag.names[0] === name);
     return found === undefined ? undefined : { value: found.values[0], from: found.from };
   };
   if (subcommand !== "create-template" && subcommand !== "process-export-files") {
@@ -105,15 +106,22 @@ function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly
     readPassed(builder, passed);
   }
   if (subcommand === "config") builder.subcommand = inferSubcommand(builder);
-  return finish(builder);
+  return finish(builder, flags.filter(isZeroForDefault));
 }
 
-function finish(builder: ValuesBuilder): SettingsResult {
+/** Reports whether a flag counts as not given: GenAI-Perf does not distinguish 0 from a missing number. */
+function isZeroForDefault({ flag, values }: ReadFlag): boolean {
+  return flag.isRampart !== true && flag.count === "one" && flag.default !== 0 && values[0] === 0;
+}
+
+function finish(builder: ValuesBuilder, zeros: readonly ReadFlag[]): SettingsResult {
   if (new Asked(builder).type.alwaysStreams) builder.values.set("endpoint.streaming", true);
   const rules = new RuleSet(builder);
   checkTogether(rules);
   const all = [...builder.problems, ...rules.problems];
   if (all.length > 0) return { kind: "config", problems: all };
+  for (const { from } of zeros)
+    rules.warnings.push(`${from.place} 0 has no effect: like in GenAI-Perf, 0 means that the option is not given.`);
   warnTogether(rules);
   return { kind: "settings", asked: new Asked(builder), warnings: rules.warnings };
 }
