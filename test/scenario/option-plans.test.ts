@@ -417,8 +417,8 @@ const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions, endpoin
   ],
   [`--input-file conversations:${FILE}`, { file: FILE, fileFormat: "conversations" }],
   [
-    `--input-file ${FILE} --custom-dataset-type sharegpt --session-concurrency 2 --session-delay-ratio 0`,
-    { file: FILE, fileFormat: "conversations", delayFactor: 0 },
+    `--input-file ${FILE} --custom-dataset-type sharegpt --session-concurrency 2 --session-delay-ratio 0.25`,
+    { file: FILE, fileFormat: "conversations", delayFactor: 0.25 },
   ],
   ["--extra-inputs temperature:0 --extra-inputs top_k:5", { extra: { temperature: 0, top_k: 5 } }],
   ["--no-server-usage", { usage: false }],

@@ -30,6 +30,11 @@ export function formatOf({ type, backend }: Endpoint): Format {
   return { payload: format, response: responses };
 }
 
+/** Returns GenAI-Perf's name of an endpoint's request format: `openai_embeddings`. */
+export function outputFormatOf({ type, backend }: Endpoint): string {
+  return ENDPOINT_TYPES[type].outputFormat ?? backend;
+}
+
 /** Reports whether responses arrive whole and have no tokens. */
 export function isTokenless(endpoint: Endpoint): boolean {
   return familyOf(formatOf(endpoint).response) !== "text";

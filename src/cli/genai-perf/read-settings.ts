@@ -1,5 +1,5 @@
 import { type Problem, problem } from "../../plan/problem.ts";
-import { type GivenOption, spellingsOf } from "../options/argparse.ts";
+import { spellingsOf } from "../options/argparse.ts";
 import type { Fault } from "../options/shared-option.ts";
 import { Asked } from "./options/asked.ts";
 import { readConfig } from "./options/config.ts";
@@ -42,13 +42,15 @@ export type SettingsResult =
   /** Errors that GenAI-Perf reports after argparse: exit code 1. */
   | { readonly kind: "config"; readonly problems: readonly Problem[] };
 
-type GivenFlag = GivenOption<GenaiFlag>;
-
 interface ReadFlag {
   readonly flag: GenaiFlag;
   readonly values: readonly (string | number)[];
   readonly from: ValueSource;
 }
+
+const NUMBER = "perf_analyzer.measurement.num";
+/** The length of windows where a file asks for windows without one. */
+const DEFAULT_INTERVAL_MS = 10_000;
 
 /** Flags that are allowed with a configuration file without `--override-config`. */
 const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
@@ -89,14 +91,15 @@ function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word:
   };
 }
 
-function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
+function applyFlags({ subcommand, passed }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
   const builder = new ValuesBuilder(DEFAULTS);
   // Without the file, settings that it may contain would be reported as missing.
-  if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
+  const effective = flags.filter((flag) => !isZeroForDefault(flag));
+  if (subcommand === "config" && !readFile(builder, effective)) return { kind: "config", problems: builder.problems };
   if (subcommand !== "config") builder.subcommand = subcommand;
-  for (const flag of flags) readFlag(builder, flag);
+  for (const flag of effective) readFlag(builder, flag);
   const last: LastFlag = (name) => {
-    const found = flags.findLast(({ flag }) => flag.names[0] === name);
+    const found = effective.findLast(({ flag }) => flag.names[0] === name);
     return found === undefined ? undefined : { value: found.values[0], from: found.from };
   };
   if (subcommand !== "create-template" && subcommand !== "process-export-files") {
@@ -105,15 +108,25 @@ function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly
     readPassed(builder, passed);
   }
   if (subcommand === "config") builder.subcommand = inferSubcommand(builder);
-  return finish(builder);
+  return finish(builder, flags.filter(isZeroForDefault));
 }
 
-function finish(builder: ValuesBuilder): SettingsResult {
+/** Reports whether a flag counts as not given: GenAI-Perf does not distinguish 0 from a missing number. */
+function isZeroForDefault({ flag, values }: ReadFlag): boolean {
+  return flag.isRampart !== true && flag.count === "one" && flag.default !== 0 && values[0] === 0;
+}
+
+function finish(builder: ValuesBuilder, zeros: readonly ReadFlag[]): SettingsResult {
   if (new Asked(builder).type.alwaysStreams) builder.values.set("endpoint.streaming", true);
+  const { values } = builder;
+  if (values.get("perf_analyzer.measurement.mode") === "interval" && values.get(NUMBER) === null)
+    values.set(NUMBER, DEFAULT_INTERVAL_MS);
   const rules = new RuleSet(builder);
   checkTogether(rules);
   const all = [...builder.problems, ...rules.problems];
   if (all.length > 0) return { kind: "config", problems: all };
+  for (const { from } of zeros)
+    rules.warnings.push(`${from.place} 0 has no effect: like in GenAI-Perf, 0 means that the option is not given.`);
   warnTogether(rules);
   return { kind: "settings", asked: new Asked(builder), warnings: rules.warnings };
 }
@@ -125,14 +138,14 @@ export function findFurther(result: SettingsResult): readonly Problem[] {
 }
 
 /** Returns whether a file exists and can be read. */
-function readFile(builder: ValuesBuilder, given: readonly GivenFlag[]): boolean {
-  const file = given.findLast(({ option }) => option.names[0] === "-f")?.values[0];
-  const isRead = file === undefined || readConfig(builder, file);
-  if (given.some(({ option }) => option.names[0] === "--override-config")) return isRead;
-  const overriding = given.filter(({ option }) => !FREE_WITH_CONFIG.has(option.names[0]));
+function readFile(builder: ValuesBuilder, flags: readonly ReadFlag[]): boolean {
+  const file = flags.findLast(({ flag }) => flag.names[0] === "-f")?.values[0];
+  const isRead = file === undefined || readConfig(builder, String(file));
+  if (flags.some(({ flag }) => flag.names[0] === "--override-config")) return isRead;
+  const overriding = flags.filter(({ flag }) => !FREE_WITH_CONFIG.has(flag.names[0]));
   if (overriding.length > 0)
     builder.fail(
-      overriding.map(({ typed }) => typed).join(", "),
+      overriding.map(({ from }) => from.place).join(", "),
       "In order to use the CLI to override the config, the --override-config flag must be set.",
       undefined,
       "Add --override-config, or write it in the file.",

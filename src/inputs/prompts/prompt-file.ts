@@ -130,14 +130,14 @@ function checkBatch(path: string, what: string, wanted: number, available: numbe
 }
 
 function drawSome<T>(list: readonly T[], count: number, random: () => number): T[] {
-  const indices = new Set<number>();
-  // Floyd's algorithm: draw each index from a range with one more element. If the element is already drawn, take the
-  // last one of the range.
-  for (let last = list.length - count; last < list.length; last++) {
-    const index = drawIndex(random, last + 1);
-    indices.add(indices.has(index) ? last : index);
-  }
-  return [...indices].map((index) => list[index] as T);
+  // Fisher-Yates: swap each position with a random one from there on. Only what was swapped is stored.
+  const swapped = new Map<number, number>();
+  return Array.from({ length: count }, (_, position) => {
+    const drawn = position + drawIndex(random, list.length - position);
+    const index = swapped.get(drawn) ?? drawn;
+    swapped.set(drawn, swapped.get(position) ?? position);
+    return list[index] as T;
+  });
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -8,7 +8,7 @@ import { type Captured, type CaptureOptions, readAll, runCaptured } from "./run-
 
 /** A small server of streamed chats, and `genai-perf profile` against it. */
 
-const CHAT = "-m tiny --endpoint-type chat --streaming --synthetic-input-tokens-mean 10 --num-dataset-entries 2";
+const CHAT = "-m tiny --endpoint-type chat --synthetic-input-tokens-mean 10 --num-dataset-entries 2";
 
 export interface ChatRun extends Captured {
   /** When the command was started, in milliseconds since the epoch. */
@@ -24,6 +24,8 @@ export interface ChatRunOptions extends CaptureOptions {
   readonly answer?: (response: ServerResponse, index: number) => void;
   /** Default `profile`. */
   readonly subcommand?: "analyze";
+  /** Default true. */
+  readonly isStreaming?: false;
 }
 
 /** Two tokens and the server's own counts. */
@@ -49,7 +51,8 @@ export async function runChat(
   try {
     const url = `127.0.0.1:${await listen(server)}`;
     const places = ["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts")];
-    const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...places, ...more(folder)];
+    const streaming = options.isStreaming === false ? [] : ["--streaming"];
+    const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...streaming, ...places, ...more(folder)];
     const startedMs = Date.now();
     return { ...(await runCaptured(command, options)), startedMs, requestCount, files: await readAll(folder) };
   } finally {

@@ -311,6 +311,17 @@ test("flags win over the file with --override-config, and are refused without it
   assert.equal(refused.problems[0]?.path, "--concurrency");
   assert.match(String(refused.problems[0]?.message), /--override-config/);
   assert.equal(readGood("config", "-f", path, "-v").asked.get("-v"), true);
+  const { asked: unchanged } = readGood("config", "-f", path, "--concurrency", "0");
+  assert.deepEqual(unchanged.get("perf_analyzer.stimulus"), { kind: "concurrency", value: 2 });
+});
+
+test("windows without a length have 10 s, also in the JSON report", () => {
+  const path = file("windows.yaml", "model_names: a\nperf_analyzer: {measurement: {mode: interval}}\n");
+  const { asked } = readGood("config", "-f", path);
+  const { perf_analyzer: exported } = toInputConfig(asked) as { perf_analyzer: { measurement: object } };
+  assert.deepEqual(exported.measurement, { mode: "interval", num: 10_000 });
+  const { mode } = toProfilePlan(asked, "f", []).measurement;
+  assert.equal(mode.kind === "time-windows" && mode.windowMs, 10_000);
 });
 
 test("headers and extra inputs from flags replace the file's and add to each other", () => {

@@ -83,7 +83,8 @@ describe("a server that is another than the user thinks", () => {
 
   for (const type of ["embeddings", "rankings"])
     test(`a web page is not a response of ${type}`, LIMIT, async () => {
-      const ran = await runChat(() => ["--endpoint-type", type, "--request-count", "3"], { answer: answerPage });
+      const args = ["--endpoint-type", type, "--request-count", "3"];
+      const ran = await runChat(() => args, { answer: answerPage, isStreaming: false });
       assert.equal(ran.code, 1);
       assert.match(ran.err, /3 of 3 requests failed/);
       assert.match(ran.err, /3 x unreadable: an HTML page came .*Welcome/);

@@ -237,7 +237,7 @@ describe("media that a run would not send are refused", () => {
       /--audio-length-mean: is too short[\s\S]*--audio-depths: is not a bit depth/,
     ],
     [[...MULTIMODAL, "--audio-length-mean", "1", "--audio-format", "mp3", "--audio-sample-rates", "96"], / MP3/],
-    [["--endpoint-type", "chat", "-b", "2"], /--batch-size-text flag is not supported for chat/],
+    [["--endpoint-type", "chat", "-b", "2"], /--batch-size-text flag is not supported for openai_chat_completions\./],
     [["--endpoint-type", "embeddings", "--batch-size-image", "2"], /type embeddings have no images/],
     [
       ["--endpoint-type", "template"],

@@ -6,7 +6,7 @@ import { backendOf } from "../../../src/cli/genai-perf/profile/backend-hint.ts";
 import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
-import { makeFolder } from "../../make-folder.ts";
+import { makeFolder, writeIn } from "../../make-folder.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -83,6 +83,16 @@ function profile(...more: readonly string[]): (url: string, folder: string) => s
   ];
 }
 
+/** @param input keys of a file's `input` */
+function configured(input: string): (url: string, folder: string) => string[] {
+  return (url, folder) => [
+    ...["config", "-f", writeIn(folder, "run.yaml", `input: {num_dataset_entries: 4, random_seed: 7, ${input}}`)],
+    ..."--override-config -m tiny --endpoint-type chat --streaming".split(" "),
+    ...["--request-count", String(REQUESTS), "--tokenizer", TINY, "--url", url],
+    ...["--artifact-dir", join(folder, "artifacts")],
+  ];
+}
+
 const CHAT = ["--endpoint-type", "chat", "--streaming"] as const;
 const FOLDER = "tiny-openai-chat-concurrency1";
 
@@ -117,24 +127,25 @@ describe("genai-perf profile", () => {
   });
 
   test(
-    "lengths of 0: an empty prompt and a response of one token, as the original asks for, and both are reported",
+    "lengths of 0 in a file: an empty prompt and a response of one token, as the original asks for, and both are reported",
     LIMIT,
     async () => {
-      const empty = await run(answerChat, profile(...CHAT, "--isl", "0", "--osl", "0"));
+      const empty = await run(answerChat, configured("synthetic_tokens: {mean: 0}, output_tokens: {mean: 0}"));
       assert.equal(empty.code, 0, empty.err);
       for (const { body } of empty.received) assert.deepEqual([body.messages?.[0]?.content, body.max_tokens], ["", 1]);
-      assert.match(empty.err, /^rampart: --isl 0: synthetic prompts have no text of their own, .* refuse/m);
-      assert.match(empty.err, /^rampart: --osl 0: requests ask for one token/m);
+      assert.match(
+        empty.err,
+        /^rampart: \S+run\.yaml:1:\d+ 0: synthetic prompts have no text of their own, .* refuse/m,
+      );
+      assert.match(empty.err, /^rampart: \S+run\.yaml:1:\d+ 0: requests ask for one token/m);
       const report = JSON.parse(empty.files.get(join(FOLDER, "profile_export_genai_perf.json")) ?? "{}");
       assert.equal(report.input_sequence_length.max, 0);
-      const spread = await run(answerChat, profile(...CHAT, "--isl", "0", "--synthetic-input-tokens-stddev", "5"));
+      const spread = await run(answerChat, configured("synthetic_tokens: {mean: 0, stddev: 5}"));
       const tokenizer = await loadTokenizer(TINY);
       assert.ok(spread.received.every(({ body }) => tokenizer.count(body.messages?.[0]?.content ?? "") >= 1));
-      assert.match(spread.err, /--isl 0: lengths that are drawn below one token count as one/);
-      const prefixed = await run(
-        answerChat,
-        profile(...CHAT, "--isl", "0", "--num-prefix-prompts", "1", "--prefix-prompt-length", "9"),
-      );
+      assert.match(spread.err, /run\.yaml:1:\d+ 0: lengths that are drawn below one token count as one/);
+      const prefix = "prefix_prompt: {num: 1, length: 9}";
+      const prefixed = await run(answerChat, configured(`synthetic_tokens: {mean: 0}, ${prefix}`));
       for (const { body } of prefixed.received) assert.equal(tokenizer.count(body.messages?.[0]?.content ?? ""), 9);
     },
   );

@@ -139,7 +139,7 @@ test("settings that a sweep overrides are reported", () => {
 test("invalid ranges and conflicts between settings are reported together, with exit code 1", () => {
   const result = read(
     "profile",
-    ...["--endpoint-type", "chat", "--backend", "vllm", "-s", "0", "--output-tokens-stddev", "3"],
+    ...["--endpoint-type", "chat", "--backend", "vllm", "-s", "1000", "--output-tokens-stddev", "3"],
     ...["--profile-export-file", "a/b.json", "--tokenizer-trust-remote-code", "--num-sessions", "-1"],
   );
   assert.ok(result.kind === "config");
@@ -201,8 +201,14 @@ test("single rules", () => {
     [[...M, "--input-file", "payload:/does/not/exist"], "File not found: /does/not/exist"],
     [[...M, "--concurrency", "8", "--request-count", "4"], "--request-count can not be less than concurrency"],
     [[...M, "-H", "nocolon"], "a header needs a colon"],
-    [[...M, "--concurrency", "0"], "the load must be above 0"],
-    [[...M, "--request-count", "0"], "must be above 0"],
+    [[...M, "--concurrency", "-1"], "the load must be above 0"],
+    [[...M, "--request-count", "-1"], "must be above 0"],
+    [
+      [...M, "--endpoint-type", "embeddings", "--streaming"],
+      "The --streaming option is not supported for openai_embeddings.",
+    ],
+    [[...M, "--endpoint-type", "rankings", "--streaming"], "The --streaming option is not supported for rankings."],
+    [[...M, "--endpoint-type", "nvclip", "--streaming"], "The --streaming option is not supported for nvclip."],
     [[...M, "--concurrency-limit", "3"], "--concurrency-limit needs --request-rate"],
     [
       [...M, "--request-rate", "5", "--request-rate-smoothness", "2"],
@@ -276,7 +282,6 @@ test("calls of a method need its name and a file of commands, and nothing that c
 
 test("warns of settings without effect", () => {
   for (const [args, warning] of [
-    [["--endpoint-type", "embeddings", "--streaming"], /no effect with embeddings/],
     [
       ["--endpoint-type", "dynamic_grpc", "--grpc-method", "a.B/C", "--input-file", "package.json", "--streaming"],
       /no effect with dynamic_grpc: the method decides/,
@@ -294,6 +299,26 @@ test("warns of settings without effect", () => {
     ],
   ] as const)
     assert.match(readGood(...M, ...args).warnings.join(), warning);
+});
+
+test("0 means that a number is not given, where GenAI-Perf has another default", () => {
+  const { asked: usual } = readGood(...M);
+  const numbers = [
+    ...["--concurrency", "--request-rate", "--session-concurrency", "--request-count", "-p", "-s", "--isl", "--osl"],
+    ...["-b", "--batch-size-image", "--batch-size-audio", "--prefix-prompt-length", "--session-turns-mean"],
+    "--session-delay-ratio",
+  ];
+  for (const name of numbers) {
+    const { asked, warnings } = readGood(...M, name, "0");
+    assert.deepEqual([...asked.values], [...usual.values], name);
+    assert.ok(
+      warnings.some((text) => text.startsWith(`${name} 0 has no effect: like in GenAI-Perf`)),
+      name,
+    );
+  }
+  for (const name of ["--random-seed", "--warmup-request-count", "--num-sessions", "--num-prefix-prompts"])
+    assert.deepEqual(readGood(...M, name, "0").warnings, [], name);
+  assert.equal(readBad(...M, "--osl", "0", "--output-tokens-stddev", "3").length, 1);
 });
 
 test("a base URL, and a length without a mix, are nothing to warn of", () => {

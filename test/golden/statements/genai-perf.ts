@@ -140,8 +140,8 @@ export const INPUTS: Section = {
     {
       says: "the mean of input tokens is 1 or more",
       run: `${P} --endpoint-type chat --isl 0 --request-count 1`,
-      err: /--isl 0: synthetic prompts have no text of their own, like in GenAI-Perf/,
-      differs: "the original accepts 0; Rampart does, and warns",
+      err: /--isl 0 has no effect: like in GenAI-Perf/,
+      differs: "the original takes 0 for no number, and uses the default; Rampart does, and warns",
     },
     {
       says: "the mean is 550 by default",
@@ -212,8 +212,8 @@ export const INPUTS: Section = {
     {
       says: "the mean of output tokens is 1 or more",
       run: `${C} --osl 0 --request-count 1`,
-      err: /--osl 0: requests ask for one token, the minimum, as with GenAI-Perf/,
-      differs: "the original asks for one token; Rampart does, and warns",
+      err: /--osl 0 has no effect: like in GenAI-Perf/,
+      differs: "the original takes 0 for no number; Rampart does, and warns",
     },
     {
       says: "`--output-tokens-stddev` needs `--output-tokens-mean`",
@@ -256,7 +256,7 @@ export const INPUTS: Section = {
       says: "a batch for language models is always 1",
       run: `${ONE} --batch-size-text 2`,
       code: 1,
-      refused: "The --batch-size-text flag is not supported for chat.",
+      refused: "The --batch-size-text flag is not supported for openai_chat_completions.",
     },
     {
       says: "`-b` and `--batch-size` are `--batch-size-text`",

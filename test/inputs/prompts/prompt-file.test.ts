@@ -83,6 +83,16 @@ test("batches are different lines drawn by the seed, as many as asked for", asyn
   assert.notDeepEqual(await collectFrom("file", lines, { ...settings, seed: 1 }), entries);
 });
 
+test("batches have their lines in every order, like those of random.sample in GenAI-Perf", async () => {
+  const lines = ["a", "b", "c"].map((text) => JSON.stringify({ text })).join("\n");
+  const ordersOf = async (textsPerRequest: number): Promise<string[]> => {
+    const entries = await collectFrom("file", lines, { textsPerRequest, entryCount: 100 });
+    return [...new Set(entries.map(({ texts }) => texts.join("")))].sort();
+  };
+  assert.deepEqual(await ordersOf(3), ["abc", "acb", "bac", "bca", "cab", "cba"]);
+  assert.deepEqual(await ordersOf(2), ["ab", "ac", "ba", "bc", "ca", "cb"]);
+});
+
 test("batches draw images and sounds too", async () => {
   const lines = ["A", "B", "C"].map((name) =>
     JSON.stringify({ image: `https://h/${name}`, audios: [`wav,${name}AAA`] }),

@@ -10,8 +10,6 @@ import { countFor } from "../loads.ts";
 import type { Asked } from "../options/asked.ts";
 import { readTemplateOptions } from "../template-options.ts";
 
-const DEFAULT_INTERVAL_MS = 10_000;
-
 /** Returns the measurement settings of a profile. Options add their values later. @throws UserError for an invalid path into responses */
 export function toMeasurement(asked: Asked): MeasurementPlan {
   const durationSec = asked.get("rampart.duration");
@@ -33,9 +31,10 @@ function toMode(asked: Asked): MeasurementPlan["mode"] {
   const number = asked.get("perf_analyzer.measurement.num");
   const { sendsOnce, isInFlight } = asked.load;
   if (sendsOnce) return { kind: "requests", count: null };
-  if (asked.get("perf_analyzer.measurement.mode") === "interval")
-    return { ...DEFAULT_WINDOWS, kind: "time-windows", windowMs: number ?? DEFAULT_INTERVAL_MS };
-  if (number !== null) return { kind: "requests", count: number };
+  if (number !== null)
+    return asked.get("perf_analyzer.measurement.mode") === "interval"
+      ? { ...DEFAULT_WINDOWS, kind: "time-windows", windowMs: number }
+      : { kind: "requests", count: number };
   if (isPayloadFile(asked.input)) return { kind: "requests", count: null };
   const { value = 1 } = asked.get("perf_analyzer.stimulus");
   return { kind: "requests", count: countFor(isInFlight ? value : 0) };

@@ -1,5 +1,6 @@
 import { parseUrl } from "../../../run/open/endpoint.ts";
 import { parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
+import { isTokenless, outputFormatOf } from "../endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** Any value works: the service has a default port. */
@@ -20,6 +21,12 @@ export function checkEndpoint(rules: RuleSet): void {
     "endpoint.backend",
     "The backend should only be used with the following combination: 'service_kind: triton' & 'type: kserve'",
     `Leave the backend ${rules.endpoint.backend} out, or add --endpoint-type kserve.`,
+  );
+  rules.refuse(
+    rules.get("endpoint.streaming") && isTokenless(rules.endpoint) && rules.type.callsMethod !== true,
+    "endpoint.streaming",
+    `The --streaming option is not supported for ${outputFormatOf(rules.endpoint)}.`,
+    "Leave it out: the response comes in one piece.",
   );
   const urls = "endpoint.server_metrics_urls";
   if (!rules.isChosen(urls)) return;

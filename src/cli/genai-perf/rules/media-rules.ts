@@ -1,5 +1,6 @@
 import { checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import { outputFormatOf } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import type { ValueName } from "../options/asked.ts";
@@ -80,7 +81,7 @@ function checkTypes(rules: RuleSet, of: ValueName, what: string, takes: Takes): 
 function checkBatches(rules: RuleSet): void {
   const { type } = rules.endpoint;
   if (rules.get("input.batch_size") !== 1 && rules.type.takesOneText) {
-    const message = `The --batch-size-text flag is not supported for ${type}.`;
+    const message = `The --batch-size-text flag is not supported for ${outputFormatOf(rules.endpoint)}.`;
     refuse(rules, "input.batch_size", message, "Leave it out: a request has one text.");
   }
   const batches = [

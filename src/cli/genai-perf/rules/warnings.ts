@@ -25,8 +25,8 @@ export function warnTogether(rules: RuleSet): void {
     "--output-tokens-mean is ignored where a line of the payload file has an output_length.",
   );
   warn(
-    rules.get("endpoint.streaming") && isTokenless(endpoint),
-    `--streaming has no effect with ${endpoint.type}: ${callsMethod ? "the method decides whether calls stream" : "the response comes in one piece"}.`,
+    rules.get("endpoint.streaming") && callsMethod === true,
+    `--streaming has no effect with ${endpoint.type}: the method decides whether calls stream.`,
   );
   const isOther = (of: ValueName): boolean => given.has(of) && !rules.isDefault(of);
   const isCancelling = rules.get("rampart.cancel_percentage") > 0;
