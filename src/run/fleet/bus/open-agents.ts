@@ -226,6 +226,10 @@ class RunAgents implements Agents {
     this.allowLost = parts.allowLost;
   }
 
+  get isConnected(): boolean {
+    return this.parts.bus.isConnected;
+  }
+
   open(index: number, listener: SeatListener): Seat {
     const { agents } = this.parts;
     const agent = agents[index % agents.length];
