@@ -18,7 +18,7 @@ import {
   filesSubject,
 } from "./agent-messages.ts";
 import type { Bus } from "./bus.ts";
-import { openBus } from "./nats-bus.ts";
+import { type GuardedBus, openBus } from "./nats-bus.ts";
 import { RunAgent } from "./run-agent.ts";
 import { type NotedFiles, noteRunFiles, sendFiles } from "./sent-files.ts";
 import { findModules } from "./sent-modules.ts";
@@ -74,7 +74,7 @@ function newClaim(): Claim {
 
 /** Searches for agents until there are enough. */
 class AgentSearch {
-  private readonly bus: Bus;
+  private readonly bus: GuardedBus;
   private claim = newClaim();
   /** Reasons why known agents do not take part, by id. Agents that are being asked have no reason yet. */
   private readonly heard = new Map<string, { readonly name: string; reason: string | undefined }>();
@@ -93,7 +93,7 @@ class AgentSearch {
   /** Ends of the agents that were left to another run. */
   private readonly leaving: Promise<void>[] = [];
 
-  constructor(bus: Bus) {
+  constructor(bus: GuardedBus) {
     this.bus = bus;
   }
 
@@ -197,6 +197,10 @@ class AgentSearch {
       reason === undefined ? [] : [`${name}: ${reason}`],
     );
     const why = others.length === 0 ? "" : ` (${others.slice(0, MOST_SHOWN).join("; ")})`;
+    if (this.bus.isOfLaunch) {
+      const text = `${countOf(count, "process", "processes")} of the launch should send, and ${foundCount} came within ${msToSec(waitMs)} s${why}`;
+      return new RunError("unreachable", text, "Look at what the launcher says about the others.");
+    }
     const message = `${countOf(count, "agent is", "agents are")} needed, and ${foundCount} came within ${msToSec(waitMs)} s${why}`;
     return new RunError("unreachable", message, { say: "start-agents" });
   }

@@ -5,6 +5,7 @@ import { type AgentInfo, claimSubject, FIND_SUBJECT } from "../../../../src/run/
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { openAgents } from "../../../../src/run/fleet/bus/open-agents.ts";
 import { RunAgent } from "../../../../src/run/fleet/bus/run-agent.ts";
+import { openTcpHub } from "../../../../src/run/fleet/bus/tcp-bus.ts";
 import { RunSignal } from "../../../../src/run/interrupt.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import { VERSION } from "../../../../src/runtime/version.ts";
@@ -50,6 +51,21 @@ test("too few agents are one error that says who refused and why", LIMIT, async 
     });
     assert.equal(server.requests.length > 0, true);
   });
+});
+
+test("processes of a launch that do not join are not agents that one can start", LIMIT, async () => {
+  const hub = await openTcpHub();
+  try {
+    const bus = { url: `tcp://${hub.token}@127.0.0.1:${hub.port}`, agentCount: 2, waitMs: 200 };
+    await assert.rejects(openAgents(bus, { workers: 1, signal: new RunSignal() }), (error) => {
+      assert.ok(error instanceof RunError);
+      assert.deepEqual([error.code, typeof error.hint], ["unreachable", "string"]);
+      assert.match(`${error.message} ${error.hint}`, /2 processes .* 0 .* launcher/);
+      return true;
+    });
+  } finally {
+    hub.close();
+  }
 });
 
 test("an interrupt ends the wait for agents as an interrupt", LIMIT, async () => {
