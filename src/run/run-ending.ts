@@ -1,7 +1,7 @@
 import { nsToMs } from "../plan/units.ts";
 import { type RunObserver, reportWait } from "../result/observer.ts";
 import type { PreparedRun, RunResult } from "../result/run-result.ts";
-import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
+import { nowNs, sleepMs, toSentEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/server-counters.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
@@ -79,7 +79,7 @@ export async function describeEnd(ending: RunEnding, startNs: number): Promise<E
     error: signal.error,
     ...(abort?.broken === undefined ? {} : { aborted: abort.broken }),
     laneErrors: failureLimits.laneErrors,
-    startEpochNs: toEpochNs(startNs),
+    startEpochNs: toSentEpochNs(startNs),
     durationNs: nowNs() - startNs,
   };
 }

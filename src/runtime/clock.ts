@@ -39,6 +39,22 @@ export function toEpochNs(monotonicNs: number): bigint {
   return originEpochNs + BigInt(Math.round(monotonicNs));
 }
 
+/** Time that passes until senders act on a message, which sets their clocks back. */
+let sendersDelayNs = 0;
+
+/**
+ * Sets how far the clocks of a run's senders are set back, in nanoseconds, so that all of them act on a message at the same moment. Call
+ * before each run; 0: they have this thread's clock.
+ */
+export function setSendersDelay(delayNs: number): void {
+  sendersDelayNs = delayNs;
+}
+
+/** Like {@link toEpochNs}, for a time on the clock of the senders: that of requests, of windows, and of the start of a run. */
+export function toSentEpochNs(sendersNs: number): bigint {
+  return toEpochNs(sendersNs + sendersDelayNs);
+}
+
 /** Calls back after a wait in nanoseconds, at most some tens of microseconds late. The event loop sleeps meanwhile. */
 type FineWait = (waitNs: number, then: () => void) => void;
 

@@ -30,6 +30,8 @@ export interface LlmCounter {
   /** The most connections that were open at once, and the addresses that any came from, sorted. */
   readonly mostOpen: number;
   readonly hosts: readonly string[];
+  /** When the server started, in milliseconds since the Unix epoch. */
+  readonly startMs: number;
 }
 
 /** An answered request, in ns since the server's start: when its system got it, and right before its first and last token were written. */

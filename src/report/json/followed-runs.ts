@@ -10,7 +10,7 @@ import { nsToSec, nsToUs, secToNs } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { RunResult } from "../../result/run-result.ts";
-import { nowNs, toEpochNs } from "../../runtime/clock.ts";
+import { nowNs, toSentEpochNs } from "../../runtime/clock.ts";
 import { Readings } from "../../telemetry/readings.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
 import { toIntervalJson } from "./level.ts";
@@ -35,6 +35,8 @@ type SeenWindow = Omit<OverTimeJson["windows"][number], "startSec" | "endSec"> &
 
 /** Follows one run. */
 export class RunFollower {
+  /** Time since the epoch of the zero of the run's clock, in nanoseconds. */
+  readonly originEpochNs = toSentEpochNs(0);
   private readonly timeline: Timeline;
   private readonly windows: SeenWindow[] = [];
   private readonly spans: SeenSpan[] = [];
@@ -163,8 +165,8 @@ export function followRuns(plan: Plan): FollowedRuns {
     },
     toJson: (results) =>
       results.map(({ startEpochNs, durationNs }, index) => {
-        const startNs = Number(startEpochNs - toEpochNs(0));
-        const follower = followers[index] ?? new RunFollower(batchSize, startNs);
+        const follower = followers[index] ?? new RunFollower(batchSize, nowNs());
+        const startNs = Number(startEpochNs - follower.originEpochNs);
         return follower.toJson(startNs, startNs + durationNs);
       }),
   };

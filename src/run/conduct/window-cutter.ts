@@ -4,7 +4,7 @@ import { flattenComposing, type ServerDelta } from "../../measure/server-delta.t
 import { defined } from "../../plan/objects.ts";
 import { msToNs } from "../../plan/units.ts";
 import { mlperfRulesOf } from "../../registry/load-modes.ts";
-import { toEpochNs } from "../../runtime/clock.ts";
+import { toSentEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
 import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 import type { LevelContext } from "./level-context.ts";
@@ -119,7 +119,7 @@ export class WindowCutter {
     this.startNs = endNs;
     const { window, nextNumber, completedByMember, timelines, idle, queries } = await cutting;
     this.idle = idle;
-    observer.onRecordsCut?.({ startEpochNs: toEpochNs(window.startNs), endEpochNs: toEpochNs(window.endNs) });
+    observer.onRecordsCut?.({ startEpochNs: toSentEpochNs(window.startNs), endEpochNs: toSentEpochNs(window.endNs) });
     observer.onWindowStart?.(nextNumber);
     await this.countersRead;
     const isFromNothing = window.openBeforeCount === 0;

@@ -63,6 +63,11 @@ export class GrowingFleet implements SenderGrowth {
     return this.threads.limits;
   }
 
+  /** Time by which the clocks of the senders are set back. */
+  get delayNs(): number {
+    return this.threads.delayNs;
+  }
+
   /** Number of threads that send the next level, and the reason for it. */
   get levelWorkers(): LevelWorkers {
     return this.workers;

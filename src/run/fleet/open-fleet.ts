@@ -12,6 +12,8 @@ export interface Fleet {
   readonly count: number;
   /** The limits of the agents that send. Absent: this process sends. */
   readonly limits?: HostLimits | undefined;
+  /** Time by which the clocks of the senders are set back. */
+  readonly delayNs: number;
   /**
    * Returns a sender that combines all of them.
    * @param listener receives ended requests and errors of all of them
@@ -54,6 +56,7 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   }
   return {
     count,
+    delayNs,
     limits: elsewhere && limitsOf(plan, seats, elsewhere.threads),
     createSender: (listener, joined) => {
       const senders = seats.map((seat, index) => seat.createSender(listener, joined?.listenerOf(index)));

@@ -30,6 +30,8 @@ export interface SeatsElsewhere {
   readonly threads: number;
   /** Number of hosts that may be lost during the run. */
   readonly allowLost: number;
+  /** Whether the bus is connected. Otherwise no agent can be heard. */
+  readonly isConnected: boolean;
   /** Opens one of the seats. @param index 0 to `count` - 1 */
   open(index: number, listener: SeatListener): Seat;
 }
@@ -235,6 +237,10 @@ export class SeatSender {
       return new RunError("internal", `${seat.name} failed: ${reason}`, hint);
     }
     if (seat.host === undefined) return new RunError("internal", `${seat.name} failed: ${reason}`, "Report this.");
+    if (options.elsewhere?.isConnected === false) {
+      const hint = "Look at the NATS server. The agents wait for the next run when it is back.";
+      return new RunError("unreachable", `all agents are lost: ${reason}`, hint);
+    }
     const part = (options.elsewhere?.threads ?? 1) / share.count;
     const message = `${seat.name} is lost, and with it ${formatPct(part)} of the load: ${reason}`;
     return new RunError("unreachable", message, "Look at its host, and start it again. The other agents are free.");

@@ -6,7 +6,7 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
-import { toEpochNs } from "../../runtime/clock.ts";
+import { toSentEpochNs } from "../../runtime/clock.ts";
 import type { CutCheck, InferResponse } from "../../service/content.ts";
 import type { Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
@@ -151,9 +151,9 @@ export class RequestJudge implements Judging {
     const firstByteNs = firstByteOf(call, failure);
     return {
       index: this.index,
-      sendEpochNs: toEpochNs(sendStartNs),
-      firstByteEpochNs: firstByteNs === undefined ? undefined : toEpochNs(firstByteNs),
-      endEpochNs: toEpochNs(endNs),
+      sendEpochNs: toSentEpochNs(sendStartNs),
+      firstByteEpochNs: firstByteNs === undefined ? undefined : toSentEpochNs(firstByteNs),
+      endEpochNs: toSentEpochNs(endNs),
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.parts.feed.contentOf(slots.steps[call.slot] as number),
       responseCount: responses.length,
@@ -184,7 +184,7 @@ export class RequestJudge implements Judging {
     if (call.responseCount === 0 && isJudged && expected.length > 0)
       return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
     const received = this.receivedOf(call);
-    const sendEpochNs = toEpochNs(call.sendStartNs);
+    const sendEpochNs = toSentEpochNs(call.sendStartNs);
     const offsetsNs = separateReads(call.sendStartNs, received);
     for (let read = 0; read < received.length; read++) {
       const { isEmpty, body } = received[read] as ReceivedResponse;

@@ -6,6 +6,9 @@ import { RunError, UserError } from "../../../src/plan/problem.ts";
 import { sum } from "../../../src/plan/units.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
+import { openFleet } from "../../../src/run/fleet/open-fleet.ts";
+import type { SeatsElsewhere } from "../../../src/run/fleet/seat-sender.ts";
+import { RunSignal } from "../../../src/run/interrupt.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { sleepMs } from "../../../src/runtime/clock.ts";
 import { makePlan, type PlanChange, rateLoad } from "../../plan/make-plan.ts";
@@ -146,6 +149,24 @@ test("a server that is not there is one error", LIMIT, async () => {
     run(planFor("127.0.0.1:1", 2)),
     (error) => error instanceof RunError && error.code === "unreachable",
   );
+});
+
+test("an error names the agent that is lost, or the bus if it is away", LIMIT, async () => {
+  for (const isConnected of [true, false]) {
+    const open: SeatsElsewhere["open"] = (index, { gone }) => {
+      const name = `h/${index + 1}`;
+      queueMicrotask(() => gone("why", false));
+      return { name, host: { id: name, name }, post: () => {}, end: async () => {} };
+    };
+    const elsewhere = { count: 2, threads: 1, allowLost: 0, isConnected, open };
+    const options = { count: 1, elsewhere, signal: new RunSignal(), maxOutstanding: 9, wantsRecords: false };
+    await assert.rejects(openFleet(planFor("127.0.0.1:1", 1), options), (error) => {
+      assert.ok(error instanceof RunError);
+      assert.match(error.message, /: why$/);
+      assert.deepEqual([/h\/1/.test(error.message), /NATS/.test(String(error.hint))], [isConnected, !isConnected]);
+      return true;
+    });
+  }
 });
 
 test("what several threads cannot do is refused by name, all at once", LIMIT, async () => {

@@ -123,7 +123,7 @@ export async function runSenders(plan: Plan, options: SendersOptions): Promise<S
     const senders = await openAll(count);
     const createSender = (listener: SenderListener): LoadSender =>
       new FleetSender(senders.map((create) => create(listener)));
-    return { count, createSender, close: async () => {} };
+    return { count, delayNs: 0, createSender, close: async () => {} };
   };
   const first = Math.max(1, remoteCount);
   const growing =

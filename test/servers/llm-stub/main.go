@@ -106,8 +106,8 @@ func sendCounter(out http.ResponseWriter, _ *http.Request) {
 	defer connected.Unlock()
 	hosts, err := json.Marshal(slices.Sorted(maps.Keys(connected.hosts)))
 	check(err)
-	fmt.Fprintf(out, `{"requests":%d,"chunks":%d,"firstNs":%d,"lastNs":%d,"cpuUs":%d,"mostOpen":%d,"hosts":%s}`,
-		requests.Load(), chunks.Load(), firstNs.Load(), lastNs.Load(), cpuUs()-cpuBefore.Load(), connected.mostOpen, hosts)
+	fmt.Fprintf(out, `{"requests":%d,"chunks":%d,"firstNs":%d,"lastNs":%d,"cpuUs":%d,"mostOpen":%d,"hosts":%s,"startMs":%.3f}`,
+		requests.Load(), chunks.Load(), firstNs.Load(), lastNs.Load(), cpuUs()-cpuBefore.Load(), connected.mostOpen, hosts, float64(startedAt.UnixMicro())/1000)
 }
 
 // reset forgets what was; with ?log requests are noted one by one from now on.

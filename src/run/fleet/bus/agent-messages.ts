@@ -33,6 +33,8 @@ export interface AgentInfo {
   readonly version: string;
   /** Whether it takes part in a run. */
   readonly isBusy: boolean;
+  /** Id of that run if its conductor has sent nothing yet: it may still be looking for more agents. Absent: it has begun. */
+  readonly waitingRunId?: string | undefined;
 }
 
 /** A conductor's request for an agent. */

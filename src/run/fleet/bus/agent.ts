@@ -72,7 +72,9 @@ class BusAgent implements Agent {
     this.events = events;
     this.openSeat = openSeat;
     bus.subscribe(FIND_SUBJECT, (_, reply) => {
-      bus.publish(reply, { ...info, isBusy: this.run !== undefined } satisfies AgentInfo);
+      const { run } = this;
+      const waitingRunId = run?.isWaiting === true ? { waitingRunId: run.runId } : {};
+      bus.publish(reply, { ...info, isBusy: run !== undefined, ...waitingRunId } satisfies AgentInfo);
     });
     bus.subscribe(claimSubject(info.id), (claim, reply) => bus.publish(reply, this.claim(claim as Claim)));
   }
@@ -116,6 +118,8 @@ class AgentRun {
   private files: ReceivedFiles | undefined;
   private mirror: FileMirror | undefined;
   private isEnding = false;
+  /** Whether its conductor has sent nothing yet. */
+  isWaiting = true;
 
   /** @param subjects subjects as the conductor's side sees them */
   constructor(bus: GuardedBus, { send, receive }: LinkSubjects, parts: AgentRunParts) {
@@ -154,6 +158,7 @@ class AgentRun {
 
   private take(message: ToAgent): void {
     if (this.isEnding) return;
+    this.isWaiting = false;
     try {
       this.handle(message);
     } catch (error) {

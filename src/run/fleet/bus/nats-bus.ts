@@ -25,6 +25,8 @@ const DEFAULT_PORT = "4222";
 export interface GuardedBus extends Bus {
   /** Whether the bus asks every client for credentials. */
   readonly isGuarded: boolean;
+  /** Whether its agents are processes that were started together with the conductor. */
+  readonly isOfLaunch: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface GuardedBus extends Bus {
  */
 export async function openBus(plan: BusPlan, name: string): Promise<GuardedBus> {
   if (!plan.url.startsWith("tcp:")) return openNatsBus(plan, name);
-  return Object.assign(await openTcpBus(plan.url), { isGuarded: true });
+  return Object.assign(await openTcpBus(plan.url), { isGuarded: true, isOfLaunch: true });
 }
 
 /**
@@ -100,6 +102,7 @@ function read(path: string): Buffer {
 
 class NatsConnectionBus implements GuardedBus {
   isConnected = true;
+  readonly isOfLaunch = false;
   private readonly connection: NatsConnection;
 
   constructor(connection: NatsConnection) {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
-import { claimSubject, FIND_SUBJECT } from "../../../../src/run/fleet/bus/agent-messages.ts";
+import { type AgentInfo, claimSubject, FIND_SUBJECT } from "../../../../src/run/fleet/bus/agent-messages.ts";
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { openAgents } from "../../../../src/run/fleet/bus/open-agents.ts";
+import { RunAgent } from "../../../../src/run/fleet/bus/run-agent.ts";
+import { openTcpHub } from "../../../../src/run/fleet/bus/tcp-bus.ts";
 import { RunSignal } from "../../../../src/run/interrupt.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import { VERSION } from "../../../../src/runtime/version.ts";
@@ -51,6 +53,21 @@ test("too few agents are one error that says who refused and why", LIMIT, async 
   });
 });
 
+test("processes of a launch that do not join are not agents that one can start", LIMIT, async () => {
+  const hub = await openTcpHub();
+  try {
+    const bus = { url: `tcp://${hub.token}@127.0.0.1:${hub.port}`, agentCount: 2, waitMs: 200 };
+    await assert.rejects(openAgents(bus, { workers: 1, signal: new RunSignal() }), (error) => {
+      assert.ok(error instanceof RunError);
+      assert.deepEqual([error.code, typeof error.hint], ["unreachable", "string"]);
+      assert.match(`${error.message} ${error.hint}`, /2 processes .* 0 .* launcher/);
+      return true;
+    });
+  } finally {
+    hub.close();
+  }
+});
+
 test("an interrupt ends the wait for agents as an interrupt", LIMIT, async () => {
   const running = start(planFor("127.0.0.1:1", { agentCount: 2, waitMs: 60_000 }));
   await sleepMs(500);
@@ -93,6 +110,48 @@ test("an agent takes part whose reply comes late, because its host is busy", LIM
     await bus.close();
   }
 });
+
+test(
+  "of two runs that each have some of the agents, one leaves its agents to the other, and has them afterwards",
+  LIMIT,
+  async () => {
+    await withAgents(2, async (heard) => {
+      const bus = await openNatsBus({ url: nats.url }, "another conductor");
+      const infos = new Map<string, AgentInfo>();
+      bus.subscribe("infos", (info) => infos.set((info as AgentInfo).id, info as AgentInfo));
+      const ask = (): void => bus.publish(FIND_SUBJECT, {}, "infos");
+      const findUntil = async (isFound: () => boolean): Promise<void> => {
+        for (; !isFound(); await sleepMs(20)) ask();
+      };
+      // Before the id of any run.
+      const claim = { runId: "!", version: VERSION };
+      const take = async (id: string): Promise<RunAgent> => {
+        const replied = Promise.withResolvers<unknown>();
+        bus.subscribe(`reply.${id}`, replied.resolve);
+        bus.publish(claimSubject(id), claim, `reply.${id}`);
+        assert.deepEqual(await replied.promise, { isTaken: true });
+        return new RunAgent(bus, claim.runId, { id, name: id }, 2);
+      };
+      await findUntil(() => infos.size === 2);
+      const [first = "", second = ""] = infos.keys();
+      const taken = [await take(first)];
+      const other = openAgents(
+        { url: nats.url, agentCount: 2, waitMs: 30_000 },
+        { workers: 1, signal: new RunSignal() },
+      );
+      await findUntil(() => infos.get(second)?.isBusy === true);
+      await findUntil(() => infos.get(second)?.isBusy === false);
+      taken.push(await take(second));
+      await Promise.all(taken.map((agent) => agent.close()));
+      const agents = await other;
+      assert.equal(agents.count, 2);
+      await agents.close();
+      await bus.close();
+      // The run of the other conductor, and what was left to it.
+      assert.deepEqual(heard.map(({ ended }) => ended.length).sort(), [2, 3]);
+    });
+  },
+);
 
 test("what agents cannot do is refused by name", LIMIT, async () => {
   const plan = planFor("localhost:1", {}, { target: { sharedMemory: "system" } });
