@@ -52,20 +52,16 @@ describe("reports of a scenario", () => {
   });
 
   test("genai-perf's --markdown - is alone on standard output, and its table on standard error", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-    try {
-      await inFolder({}, async (cwd) => {
-        const target = ["-m", "tiny", "-u", `127.0.0.1:${mock.httpPort}`, "--endpoint-type", "chat"];
-        const rest = ["--osl", "2", "--request-count", "2", "--tokenizer", TINY, "--markdown", "-"];
-        const { code, out, err } = await runRampart(["genai-perf", "profile", ...target, ...rest], { cwd });
-        assert.equal(code, 0, err);
-        assert.match(out, /^## Measured: tiny\n/);
-        assert.doesNotMatch(out, /NVIDIA GenAI-Perf/);
-        assert.match(err, /NVIDIA GenAI-Perf \| LLM Metrics/);
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+    await inFolder({}, async (cwd) => {
+      const target = ["-m", "tiny", "-u", `127.0.0.1:${mock.httpPort}`, "--endpoint-type", "chat"];
+      const rest = ["--osl", "2", "--request-count", "2", "--tokenizer", TINY, "--markdown", "-"];
+      const { code, out, err } = await runRampart(["genai-perf", "profile", ...target, ...rest], { cwd });
+      assert.equal(code, 0, err);
+      assert.match(out, /^## Measured: tiny\n/);
+      assert.doesNotMatch(out, /NVIDIA GenAI-Perf/);
+      assert.match(err, /NVIDIA GenAI-Perf \| LLM Metrics/);
+    });
   });
 
   test("pass and FAIL have colours where they are asked for, and none otherwise", async () => {

@@ -62,28 +62,24 @@ for (const [latencyMs, load] of [
   [5, 'rate(100, { for: "1200 ms" })'],
 ] as const)
   test(`${load} at ${latencyMs} ms claims no more lag than is outside of the server`, PINNED, async (t) => {
-    const server = await startTruth(latencyMs);
-    try {
-      const { level, text } = await run(server, load);
-      const log = await server.log();
-      const ownMs = log.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / log.length;
-      const averageUs = spreadIn(level, "latencyUs")?.mean ?? 0;
-      const outsideMs = averageUs / 1e3 - ownMs;
-      const { client } = level;
-      t.diagnostic(`${outsideMs.toFixed(3)} ms outside of ${ownMs.toFixed(3)} ms; ${client.lagWarning}`);
-      for (const { biasMs } of client.lagBias ?? []) assert.ok(biasMs <= outsideMs, `${biasMs} of ${outsideMs} ms`);
-      if (client.lagWarning === null) {
-        // Without a word, the mean may be wrong by 5 %, and by what the client does even when it has its core.
-        const share = client.cpuRatio + client.coreWaitRatio;
-        assert.ok(share < 0.05 || client.loopLagMeanMs * 1e3 <= 0.05 * averageUs + 100, `${share}`);
-        return;
-      }
-      assert.doesNotMatch(client.lagWarning, CLAIM);
-      assert.match(client.lagWarning, /; stop other processes, /);
-      assert.match(text, /[Tt]he client (waited for a core|woke up about|took) /);
-      const said = /waited for a core (\d+) %/.exec(client.lagWarning)?.[1];
-      if (said !== undefined) assert.equal(Number(said), Math.round(client.coreWaitRatio * 100));
-    } finally {
-      await server.stop();
+    await using server = await startTruth(latencyMs);
+    const { level, text } = await run(server, load);
+    const log = await server.log();
+    const ownMs = log.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / log.length;
+    const averageUs = spreadIn(level, "latencyUs")?.mean ?? 0;
+    const outsideMs = averageUs / 1e3 - ownMs;
+    const { client } = level;
+    t.diagnostic(`${outsideMs.toFixed(3)} ms outside of ${ownMs.toFixed(3)} ms; ${client.lagWarning}`);
+    for (const { biasMs } of client.lagBias ?? []) assert.ok(biasMs <= outsideMs, `${biasMs} of ${outsideMs} ms`);
+    if (client.lagWarning === null) {
+      // Without a word, the mean may be wrong by 5 %, and by what the client does even when it has its core.
+      const share = client.cpuRatio + client.coreWaitRatio;
+      assert.ok(share < 0.05 || client.loopLagMeanMs * 1e3 <= 0.05 * averageUs + 100, `${share}`);
+      return;
     }
+    assert.doesNotMatch(client.lagWarning, CLAIM);
+    assert.match(client.lagWarning, /; stop other processes, /);
+    assert.match(text, /[Tt]he client (waited for a core|woke up about|took) /);
+    const said = /waited for a core (\d+) %/.exec(client.lagWarning)?.[1];
+    if (said !== undefined) assert.equal(Number(said), Math.round(client.coreWaitRatio * 100));
   });

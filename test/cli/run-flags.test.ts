@@ -28,26 +28,22 @@ function readJson<T>(...path: string[]): T {
 
 describe("rampart run", () => {
   test("--dry-run prints a plan that can be run, and sends nothing", async () => {
-    const server = await startCountingServer();
-    try {
-      const text = scenarioText({
-        target: `triton("127.0.0.1:${server.port}", { model: "m" })`,
-        load: "ramp(1, 4, { step: 3 })",
-        inputs: 'input.json("./data.json")',
-        assert: '[p99().below("1 ms")]',
-      });
-      await inFolder({ "x.ts": text, "data.json": "{}" }, async (cwd) => {
-        const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd });
-        assert.equal(code, 0, err);
-        const plan = JSON.parse(out) as Plan;
-        checkPlan(plan);
-        assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")], readsTags: true });
-        assert.deepEqual(plan.assertions.length, 1);
-      });
-      assert.equal(server.connections(), 0);
-    } finally {
-      await server.stop();
-    }
+    await using server = await startCountingServer();
+    const text = scenarioText({
+      target: `triton("127.0.0.1:${server.port}", { model: "m" })`,
+      load: "ramp(1, 4, { step: 3 })",
+      inputs: 'input.json("./data.json")',
+      assert: '[p99().below("1 ms")]',
+    });
+    await inFolder({ "x.ts": text, "data.json": "{}" }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd });
+      assert.equal(code, 0, err);
+      const plan = JSON.parse(out) as Plan;
+      checkPlan(plan);
+      assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")], readsTags: true });
+      assert.deepEqual(plan.assertions.length, 1);
+    });
+    assert.equal(server.connections(), 0);
   });
 
   test("writes --json, --csv and --profile-export-file", async () => {
@@ -83,24 +79,20 @@ describe("rampart run", () => {
   });
 
   test("refuses files that cannot be written before anything is sent", async () => {
-    const server = await startCountingServer();
-    try {
-      const text = scenarioText({ target: `triton("127.0.0.1:${server.port}", { model: "m" })` });
-      await inFolder({ "x.ts": text }, async (cwd) => {
-        const flags = ["--json", "no/x.json", "--csv", cwd, "--profile-export-file", "no/p.json"];
-        const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
-        assert.equal(code, 64, err);
-        assert.equal(out, "");
-        for (const flag of ["--json", "--csv", "--profile-export-file"])
-          assert.match(err, new RegExp(`^rampart: ${flag}: cannot be written: `, "m"));
-        assert.match(err, /no\/x\.json\)/);
-        assert.match(err, /--json: cannot be written: /);
-        assert.equal(existsSync(join(cwd, "no")), false);
-      });
-      assert.equal(server.connections(), 0);
-    } finally {
-      await server.stop();
-    }
+    await using server = await startCountingServer();
+    const text = scenarioText({ target: `triton("127.0.0.1:${server.port}", { model: "m" })` });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const flags = ["--json", "no/x.json", "--csv", cwd, "--profile-export-file", "no/p.json"];
+      const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
+      assert.equal(code, 64, err);
+      assert.equal(out, "");
+      for (const flag of ["--json", "--csv", "--profile-export-file"])
+        assert.match(err, new RegExp(`^rampart: ${flag}: cannot be written: `, "m"));
+      assert.match(err, /no\/x\.json\)/);
+      assert.match(err, /--json: cannot be written: /);
+      assert.equal(existsSync(join(cwd, "no")), false);
+    });
+    assert.equal(server.connections(), 0);
   });
 
   test("refuses reports that would overwrite a script or each other", async () => {
@@ -118,22 +110,18 @@ describe("rampart run", () => {
   });
 
   test("--url measures another server than the scenario's", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-    try {
-      const text = scenarioText({ target: 'triton("127.0.0.1:1", { model: "simple" })' });
-      await inFolder({ "x.ts": text }, async (cwd) => {
-        const flags = ["-v", "--url", `127.0.0.1:${mock.httpPort}`];
-        const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
-        assert.equal(code, 0, out + err);
-        assert.match(out, new RegExp(`simple, 127\\.0\\.0\\.1:${mock.httpPort}, http`));
-        assert.match(
-          out.replaceAll(/\s+/g, " "),
-          /10 completed, 0 failed; the server counted 10 successes and 0 failures/,
-        );
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+    const text = scenarioText({ target: 'triton("127.0.0.1:1", { model: "simple" })' });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const flags = ["-v", "--url", `127.0.0.1:${mock.httpPort}`];
+      const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
+      assert.equal(code, 0, out + err);
+      assert.match(out, new RegExp(`simple, 127\\.0\\.0\\.1:${mock.httpPort}, http`));
+      assert.match(
+        out.replaceAll(/\s+/g, " "),
+        /10 completed, 0 failed; the server counted 10 successes and 0 failures/,
+      );
+    });
   });
 
   const clients: readonly (readonly [client: string, protocol: string])[] = [

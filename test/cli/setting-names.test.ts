@@ -296,21 +296,17 @@ const FAILURES: readonly FailureCase[] = [
 describe("a failure is explained in each front door's terms:", () => {
   for (const { name, answer, path = "", flags = [], fields = "", ...said } of FAILURES)
     test(name, LIMIT, async () => {
-      const server = await startAnsweringServer(answer);
-      try {
-        const url = `${server.url}${path}`;
-        const { out, err } = await runScenario(url, "", fields);
-        assert.match(out + err, said.scenario);
-        assert.doesNotMatch(err, FLAG);
-        for (const [ran, wanted] of [
-          [await runPerfAnalyzer(url, flags), said.perfAnalyzer],
-          [await runGenaiPerf(url, flags), said.genaiPerf],
-        ] as const) {
-          assert.match(ran.err, wanted);
-          assert.doesNotMatch(ran.err, FIELD);
-        }
-      } finally {
-        server.close();
+      using server = await startAnsweringServer(answer);
+      const url = `${server.url}${path}`;
+      const { out, err } = await runScenario(url, "", fields);
+      assert.match(out + err, said.scenario);
+      assert.doesNotMatch(err, FLAG);
+      for (const [ran, wanted] of [
+        [await runPerfAnalyzer(url, flags), said.perfAnalyzer],
+        [await runGenaiPerf(url, flags), said.genaiPerf],
+      ] as const) {
+        assert.match(ran.err, wanted);
+        assert.doesNotMatch(ran.err, FIELD);
       }
     });
 });

@@ -24,47 +24,39 @@ describe("requests that were in flight when the client was stopped", () => {
     test(`did not time out: ${name}`, LIMIT, async () => {
       const body = Buffer.alloc(bytes, "x");
       const { promise: areSent, resolve } = Promise.withResolvers<void>();
-      const server = await startAnsweringServer((response, index) => {
+      using server = await startAnsweringServer((response, index) => {
         if (index === 2 * USERS) resolve();
         setTimeout(() => response.end(body), ANSWER_MS);
       });
-      try {
-        await inFolder({}, async (cwd) => {
-          const load = ["-c", String(USERS), "-n", String(REQUESTS), "--timeout", "3s"];
-          const running = startRampart(["http", server.url, ...load, "--json", "report.json"], { cwd });
-          await areSent;
-          running.interrupt("SIGSTOP");
-          await wait(STOP_MS);
-          running.interrupt("SIGCONT");
-          const { code, out, err } = await running.result;
-          assert.equal(code, 0, out + err);
-          const { requests } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-          assert.deepEqual([requests.completed, requests.failed], [REQUESTS, 0], out + err);
-        });
-      } finally {
-        server.close();
-      }
+      await inFolder({}, async (cwd) => {
+        const load = ["-c", String(USERS), "-n", String(REQUESTS), "--timeout", "3s"];
+        const running = startRampart(["http", server.url, ...load, "--json", "report.json"], { cwd });
+        await areSent;
+        running.interrupt("SIGSTOP");
+        await wait(STOP_MS);
+        running.interrupt("SIGCONT");
+        const { code, out, err } = await running.result;
+        assert.equal(code, 0, out + err);
+        const { requests } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
+        assert.deepEqual([requests.completed, requests.failed], [REQUESTS, 0], out + err);
+      });
     });
 });
 
 test("a client that was stopped does not blame the server for the gap", LIMIT, async () => {
   const { promise: areSent, resolve } = Promise.withResolvers<void>();
-  const server = await startAnsweringServer((response, index) => {
+  using server = await startAnsweringServer((response, index) => {
     if (index === 200) resolve();
     setTimeout(() => response.end("x"), 10);
   });
-  try {
-    await inFolder({}, async (cwd) => {
-      const running = startRampart(["http", server.url, "-c", String(USERS), "-n", "400"], { cwd });
-      await areSent;
-      running.interrupt("SIGSTOP");
-      await wait(STOP_MS);
-      running.interrupt("SIGCONT");
-      const { out, err } = await running.result;
-      assert.match(out, /Nothing completed from [^!]*The\s+client\s+itself\s+did\s+not\s+run\s+for\s+[4-9]/, out + err);
-      assert.doesNotMatch(out, /server's/);
-    });
-  } finally {
-    server.close();
-  }
+  await inFolder({}, async (cwd) => {
+    const running = startRampart(["http", server.url, "-c", String(USERS), "-n", "400"], { cwd });
+    await areSent;
+    running.interrupt("SIGSTOP");
+    await wait(STOP_MS);
+    running.interrupt("SIGCONT");
+    const { out, err } = await running.result;
+    assert.match(out, /Nothing completed from [^!]*The\s+client\s+itself\s+did\s+not\s+run\s+for\s+[4-9]/, out + err);
+    assert.doesNotMatch(out, /server's/);
+  });
 });

@@ -166,36 +166,32 @@ for (const endpoint of ["chat", "completions"])
           cutRatio: 0,
         };
         const plan: MockPlan = { latency: NO_TIME, errorRatio: 0, responseBytes: 0, llm };
-        const mock = await startMock(plan, LOOPBACK);
-        try {
-          const tokenizer = writeByteTokenizer(folder);
-          const url = ["-u", `127.0.0.1:${mock.httpPort}`, "--tokenizer", tokenizer, "--artifact-dir", "out"];
-          const load = ["--concurrency", "2", "--request-count", "6", "--synthetic-input-tokens-mean", "20"];
-          const args = [
-            "genai-perf",
-            "profile",
-            "-m",
-            "tiny",
-            "--endpoint-type",
-            endpoint,
-            ...streaming,
-            ...url,
-            ...load,
-          ];
-          const own = await runRampart(args, { cwd: folder });
-          assert.equal(own.code, 0, own.stderr);
-          const script = writeIn(folder, "read.py", READ_EXPORT);
-          const [path] = readdirSync(join(folder, "out"), { recursive: true, encoding: "utf8" }).filter((name) =>
-            name.endsWith("profile_export.json"),
-          );
-          const { code, output } = await runClient(clients, [script, join(folder, "out", path as string), tokenizer], {
-            cwd: folder,
-            bin,
-          });
-          assert.equal(code, 0, output);
-          assert.match(output, /^read 6 [1-9]/m);
-        } finally {
-          await mock.stop();
-        }
+        await using mock = await startMock(plan, LOOPBACK);
+        const tokenizer = writeByteTokenizer(folder);
+        const url = ["-u", `127.0.0.1:${mock.httpPort}`, "--tokenizer", tokenizer, "--artifact-dir", "out"];
+        const load = ["--concurrency", "2", "--request-count", "6", "--synthetic-input-tokens-mean", "20"];
+        const args = [
+          "genai-perf",
+          "profile",
+          "-m",
+          "tiny",
+          "--endpoint-type",
+          endpoint,
+          ...streaming,
+          ...url,
+          ...load,
+        ];
+        const own = await runRampart(args, { cwd: folder });
+        assert.equal(own.code, 0, own.stderr);
+        const script = writeIn(folder, "read.py", READ_EXPORT);
+        const [path] = readdirSync(join(folder, "out"), { recursive: true, encoding: "utf8" }).filter((name) =>
+          name.endsWith("profile_export.json"),
+        );
+        const { code, output } = await runClient(clients, [script, join(folder, "out", path as string), tokenizer], {
+          cwd: folder,
+          bin,
+        });
+        assert.equal(code, 0, output);
+        assert.match(output, /^read 6 [1-9]/m);
       },
     );

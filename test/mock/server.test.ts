@@ -38,13 +38,9 @@ for (const [name, wire, create] of CLIENTS) {
         ? httpCodec({ ...simpleModel, outputs })
         : grpcCodec(wire === "grpc-stream", { ...simpleModel, outputs });
     const ask = async (server: typeof quick, codec: ReturnType<typeof codecFor>): ReturnType<Driver["request"]> => {
-      const driver = new Driver(create(endpointAt(wire === "http" ? server.httpPort : server.grpcPort)));
+      using driver = new Driver(create(endpointAt(wire === "http" ? server.httpPort : server.grpcPort)));
       await driver.client.reserve(1);
-      try {
-        return await driver.request(0, codec.encode(simpleTensors(5), 4), "0042");
-      } finally {
-        driver.close();
-      }
+      return await driver.request(0, codec.encode(simpleTensors(5), 4), "0042");
     };
 
     test("answers with sum and difference, and the request's id", async () => {

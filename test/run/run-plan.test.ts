@@ -302,12 +302,8 @@ async function withRawServer(
   onConnection: (socket: Socket) => void,
   use: (url: string) => Promise<void>,
 ): Promise<void> {
-  const server = await startRawServer(({ socket }) => onConnection(socket));
-  try {
-    await use(`127.0.0.1:${server.port}`);
-  } finally {
-    await server.stop();
-  }
+  await using server = await startRawServer(({ socket }) => onConnection(socket));
+  await use(`127.0.0.1:${server.port}`);
 }
 
 const strangers: readonly (readonly [

@@ -70,67 +70,59 @@ describe("values of a language model", () => {
       `are those of its server, ${isStreamed ? "of a stream what its events give together" : "of its JSON"}`,
       LIMIT,
       async () => {
-        const server = await startAnsweringServer(isStreamed ? answerStream : answerWhole);
-        try {
-          const target = openai(server.url, {
-            model: "m",
-            tokenizer: "none",
-            streaming: isStreamed,
-            extract: {
-              finish: "finish_reason || choices[0].finish_reason",
-              tokens: { value: "usage.completion_tokens", unit: "tokens", better: "lower" },
-              length: { value: ({ content }) => content.length, unit: "characters" },
-              same: ({ usage, finishReason }) => `${usage?.completionTokens} ${finishReason}`,
-            },
-          });
-          const { levels, failedCount } = await run(
-            defineScenario({
-              name: "x",
-              target,
-              load: hold(1, { requests: COUNT }),
-              inputs: input.prompts({ isl: 3 }),
-            }),
-          );
-          assert.equal(failedCount, 0);
-          const window = levels[0]?.window;
-          const find = (name: string) => findExtracted(window?.extracted, name);
-          const [finish, tokens, length, same] = ["finish", "tokens", "length", "same"].map(find);
-          assert.deepEqual([tokens?.unit, tokens?.better, length?.unit], ["tokens", "lower", "characters"]);
-          // The client sends some requests before the load; then the responses are in turn.
-          const first = server.received.length - COUNT;
-          const answers = Array.from({ length: COUNT }, (_, at) => answerOf(first + at));
-          const sumOf = (lengths: readonly number[]): number => lengths.reduce((sum, one) => sum + one, 0);
-          const words = sumOf(answers.map((one) => one.words.length));
-          assert.equal(Math.round((tokens?.numbers.mean ?? 0) * COUNT), words);
-          assert.equal(Math.round((length?.numbers.mean ?? 0) * COUNT), 4 * words);
-          const cut = answers.filter((one) => one.finish === "length").length;
-          assert.ok(finish !== undefined && same !== undefined);
-          assert.deepEqual(countText(finish, "length"), { count: cut, total: COUNT });
-          assert.deepEqual(countText(finish, "other"), { count: 0, total: COUNT });
-          assert.equal(sumOf(same.texts.map(([, count]) => count)), COUNT);
-          for (const [text] of same.texts) assert.match(text, /^[1-4] (length|stop)$/);
-        } finally {
-          server.close();
-        }
+        using server = await startAnsweringServer(isStreamed ? answerStream : answerWhole);
+        const target = openai(server.url, {
+          model: "m",
+          tokenizer: "none",
+          streaming: isStreamed,
+          extract: {
+            finish: "finish_reason || choices[0].finish_reason",
+            tokens: { value: "usage.completion_tokens", unit: "tokens", better: "lower" },
+            length: { value: ({ content }) => content.length, unit: "characters" },
+            same: ({ usage, finishReason }) => `${usage?.completionTokens} ${finishReason}`,
+          },
+        });
+        const { levels, failedCount } = await run(
+          defineScenario({
+            name: "x",
+            target,
+            load: hold(1, { requests: COUNT }),
+            inputs: input.prompts({ isl: 3 }),
+          }),
+        );
+        assert.equal(failedCount, 0);
+        const window = levels[0]?.window;
+        const find = (name: string) => findExtracted(window?.extracted, name);
+        const [finish, tokens, length, same] = ["finish", "tokens", "length", "same"].map(find);
+        assert.deepEqual([tokens?.unit, tokens?.better, length?.unit], ["tokens", "lower", "characters"]);
+        // The client sends some requests before the load; then the responses are in turn.
+        const first = server.received.length - COUNT;
+        const answers = Array.from({ length: COUNT }, (_, at) => answerOf(first + at));
+        const sumOf = (lengths: readonly number[]): number => lengths.reduce((sum, one) => sum + one, 0);
+        const words = sumOf(answers.map((one) => one.words.length));
+        assert.equal(Math.round((tokens?.numbers.mean ?? 0) * COUNT), words);
+        assert.equal(Math.round((length?.numbers.mean ?? 0) * COUNT), 4 * words);
+        const cut = answers.filter((one) => one.finish === "length").length;
+        assert.ok(finish !== undefined && same !== undefined);
+        assert.deepEqual(countText(finish, "length"), { count: cut, total: COUNT });
+        assert.deepEqual(countText(finish, "other"), { count: 0, total: COUNT });
+        assert.equal(sumOf(same.texts.map(([, count]) => count)), COUNT);
+        for (const [text] of same.texts) assert.match(text, /^[1-4] (length|stop)$/);
       },
     );
 
   test("a function that throws is a failed request with the name of the value", LIMIT, async () => {
-    const server = await startAnsweringServer(answerWhole);
-    try {
-      const target = openai(server.url, {
-        model: "m",
-        tokenizer: "none",
-        extract: { bad: ({ content }) => refuse(content) },
-      });
-      const { failures, completedCount } = await run(
-        defineScenario({ name: "x", target, load: hold(1, { requests: 2 }), inputs: input.prompts({ isl: 3 }) }),
-      );
-      assert.equal(completedCount, 0);
-      assert.match(failures[0]?.example ?? "", /^extract\.bad throws: (word)+ \(own-metrics\.test\.ts:\d+\)/);
-    } finally {
-      server.close();
-    }
+    using server = await startAnsweringServer(answerWhole);
+    const target = openai(server.url, {
+      model: "m",
+      tokenizer: "none",
+      extract: { bad: ({ content }) => refuse(content) },
+    });
+    const { failures, completedCount } = await run(
+      defineScenario({ name: "x", target, load: hold(1, { requests: 2 }), inputs: input.prompts({ isl: 3 }) }),
+    );
+    assert.equal(completedCount, 0);
+    assert.match(failures[0]?.example ?? "", /^extract\.bad throws: (word)+ \(own-metrics\.test\.ts:\d+\)/);
   });
 });
 

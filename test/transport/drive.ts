@@ -17,7 +17,7 @@ export interface Outcome {
 }
 
 /** A load client with promises in front of it. Counts how often each request was reported: it must be once. */
-export class Driver {
+export class Driver implements Disposable {
   readonly client: LoadClient;
   doneCount = 0;
   private readonly waiting: (((outcome: Outcome) => void) | undefined)[] = [];
@@ -52,6 +52,10 @@ export class Driver {
 
   close(): void {
     this.client.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   private done(call: Call): void {

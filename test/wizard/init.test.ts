@@ -65,105 +65,78 @@ describe("rampart init with every answer by flag", () => {
 
   for (const protocol of ["http", "grpc"] as const) {
     test(`writes a scenario for a server over ${protocol}, and runs it`, async () => {
-      const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-      try {
-        await inFolder({}, async (cwd) => {
-          const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
-          const load = { goal: "number", rate: "20", for: "300 ms", "p99-limit": "1 h", save: "./made.ts" };
-          const answers: Answers = { target: "triton", protocol, url, model: "simple", ...load };
-          const { code, out, err } = await init(cwd, ...flagsOf(answers), "--run");
-          // Six requests show no p99.
-          assert.equal(code, 66, out + err);
-          assert.match(out, /^ {2}\(flags measure until windows agree, not for a given time\)$/m);
-          assert.match(out, /^UNRESOLVED {2}simple, /m);
-          assert.match(out, /^ {2}pass .*error rate = 0 %/m);
-          assert.match(out, /^ {2}unresolved [\s\S]*?p99 needs\s+299\s+requests/m);
-          await assertSameByFlags(out, toPlan(toScenario({ ...answers, load: "rate" }), cwd));
-        });
-      } finally {
-        await mock.stop();
-      }
+      await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+      await inFolder({}, async (cwd) => {
+        const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
+        const load = { goal: "number", rate: "20", for: "300 ms", "p99-limit": "1 h", save: "./made.ts" };
+        const answers: Answers = { target: "triton", protocol, url, model: "simple", ...load };
+        const { code, out, err } = await init(cwd, ...flagsOf(answers), "--run");
+        // Six requests show no p99.
+        assert.equal(code, 66, out + err);
+        assert.match(out, /^ {2}\(flags measure until windows agree, not for a given time\)$/m);
+        assert.match(out, /^UNRESOLVED {2}simple, /m);
+        assert.match(out, /^ {2}pass .*error rate = 0 %/m);
+        assert.match(out, /^ {2}unresolved [\s\S]*?p99 needs\s+299\s+requests/m);
+        await assertSameByFlags(out, toPlan(toScenario({ ...answers, load: "rate" }), cwd));
+      });
     });
   }
 
   test("writes a scenario for a language model that the server lists, and runs it", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-    try {
-      await inFolder({}, async (cwd) => {
-        const url = `127.0.0.1:${mock.httpPort}`;
-        const tokenizer = TINY;
-        const flags = [
-          "--target",
-          "openai",
-          "--url",
-          url,
-          "--tokenizer",
-          tokenizer,
-          "--users",
-          "1:2",
-          "--for",
-          "300 ms",
-        ];
-        const { code, out, err } = await init(cwd, "--yes", ...flags);
-        assert.equal(code, 0, out + err);
-        const text = readFileSync(join(cwd, "mock-llm.ts"), "utf8");
-        assert.match(
-          text,
-          /openai\("127\.0\.0\.1:\d+", \{\n {4}model: "mock-llm",\n {4}streaming: true,\n {4}tokenizer: /,
-        );
-        assert.match(
-          out,
-          /^ {2}rampart genai-perf profile -m mock-llm -u 127\.0\.0\.1:\d+ --tokenizer .* --concurrency 1$/m,
-        );
-        assert.match(out, /^users +req\/s +tokens\/s +TTFT p50 /m);
-        const other = await init(cwd, "--yes", "--target", "openai", "--url", url, "--model", "other", "--no-run");
-        assert.equal(other.code, 64);
-        assert.match(other.err, /--model: is not ready on the server, which has mock-llm/);
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+    await inFolder({}, async (cwd) => {
+      const url = `127.0.0.1:${mock.httpPort}`;
+      const tokenizer = TINY;
+      const flags = ["--target", "openai", "--url", url, "--tokenizer", tokenizer, "--users", "1:2", "--for", "300 ms"];
+      const { code, out, err } = await init(cwd, "--yes", ...flags);
+      assert.equal(code, 0, out + err);
+      const text = readFileSync(join(cwd, "mock-llm.ts"), "utf8");
+      assert.match(
+        text,
+        /openai\("127\.0\.0\.1:\d+", \{\n {4}model: "mock-llm",\n {4}streaming: true,\n {4}tokenizer: /,
+      );
+      assert.match(
+        out,
+        /^ {2}rampart genai-perf profile -m mock-llm -u 127\.0\.0\.1:\d+ --tokenizer .* --concurrency 1$/m,
+      );
+      assert.match(out, /^users +req\/s +tokens\/s +TTFT p50 /m);
+      const other = await init(cwd, "--yes", "--target", "openai", "--url", url, "--model", "other", "--no-run");
+      assert.equal(other.code, 64);
+      assert.match(other.err, /--model: is not ready on the server, which has mock-llm/);
+    });
   });
 
   test("recognizes TorchServe, writes a scenario with files and runs it", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK, [await torchServeMock.create(DEFAULT_MOCK, "")]);
-    try {
-      await inFolder({ "cat.txt": "meow" }, async (cwd) => {
-        const url = `127.0.0.1:${mock.httpPort}`;
-        const flags = ["--yes", "--target", "torchserve", "--url", url, "--model", "simple", "--no-server"];
-        const run = [...flags, "--files", "*.txt", "--users", "1:2", "--for", "200 ms"];
-        const { code, out, err } = await init(cwd, ...run);
-        assert.equal(code, 0, out + err);
-        const text = readFileSync(join(cwd, "simple.ts"), "utf8");
-        assert.match(text, /torchserve\("127\.0\.0\.1:\d+", \{ model: "simple" \}\)/);
-        assert.match(text, /inputs: input\.files\("\.\/\*\.txt"\)/);
-        assert.match(out, /--service-kind torchserve .*--input-data files\.json/);
-        const missing = await init(cwd, ...flags, "--no-run");
-        assert.equal(missing.code, 64);
-        assert.match(missing.err, /--files: has no default here\. *Give --files PATTERN/);
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK, [await torchServeMock.create(DEFAULT_MOCK, "")]);
+    await inFolder({ "cat.txt": "meow" }, async (cwd) => {
+      const url = `127.0.0.1:${mock.httpPort}`;
+      const flags = ["--yes", "--target", "torchserve", "--url", url, "--model", "simple", "--no-server"];
+      const run = [...flags, "--files", "*.txt", "--users", "1:2", "--for", "200 ms"];
+      const { code, out, err } = await init(cwd, ...run);
+      assert.equal(code, 0, out + err);
+      const text = readFileSync(join(cwd, "simple.ts"), "utf8");
+      assert.match(text, /torchserve\("127\.0\.0\.1:\d+", \{ model: "simple" \}\)/);
+      assert.match(text, /inputs: input\.files\("\.\/\*\.txt"\)/);
+      assert.match(out, /--service-kind torchserve .*--input-data files\.json/);
+      const missing = await init(cwd, ...flags, "--no-run");
+      assert.equal(missing.code, 64);
+      assert.match(missing.err, /--files: has no default here\. *Give --files PATTERN/);
+    });
   });
 
   test("looks at the named model of TensorFlow Serving, which lists none", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK, [await tfServingService.create(DEFAULT_MOCK, "")]);
-    try {
-      await inFolder({}, async (cwd) => {
-        const flags = ["--yes", "--target", "tfserving", "--url", `127.0.0.1:${mock.grpcPort}`, "--save", "./made.ts"];
-        const unnamed = await init(cwd, ...flags, "--no-run");
-        assert.equal(unnamed.code, 64);
-        assert.match(unnamed.err, /has no call that lists its models\. Name the model\./);
-        const { code, out, err } = await init(cwd, ...flags, "--model", "simple", "--no-run");
-        assert.equal(code, 0, out + err);
-        const shapes = "shapes: { INPUT0: [1, 16], INPUT1: [1, 16] }";
-        assert.ok(readFileSync(join(cwd, "made.ts"), "utf8").includes(`{ model: "simple", ${shapes} }`));
-        assert.match(out, /--service-kind tfserving/);
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK, [await tfServingService.create(DEFAULT_MOCK, "")]);
+    await inFolder({}, async (cwd) => {
+      const flags = ["--yes", "--target", "tfserving", "--url", `127.0.0.1:${mock.grpcPort}`, "--save", "./made.ts"];
+      const unnamed = await init(cwd, ...flags, "--no-run");
+      assert.equal(unnamed.code, 64);
+      assert.match(unnamed.err, /has no call that lists its models\. Name the model\./);
+      const { code, out, err } = await init(cwd, ...flags, "--model", "simple", "--no-run");
+      assert.equal(code, 0, out + err);
+      const shapes = "shapes: { INPUT0: [1, 16], INPUT1: [1, 16] }";
+      assert.ok(readFileSync(join(cwd, "made.ts"), "utf8").includes(`{ model: "simple", ${shapes} }`));
+      assert.match(out, /--service-kind tfserving/);
+    });
   });
 
   test("lists the models of a folder for Triton in process", async () => {
@@ -185,25 +158,21 @@ describe("rampart init with every answer by flag", () => {
   });
 
   test("takes sizes of a model whose shape varies", async () => {
-    const server = await startModelServer();
-    try {
-      await inFolder({}, async (cwd) => {
-        const answers: Answers = {
-          target: "triton",
-          protocol: "http",
-          url: server.url,
-          model: "variable",
-          shapes: "IN:3,7",
-          ...common,
-        };
-        const { code, out, err } = await init(cwd, ...flagsOf(answers), "--no-run");
-        assert.equal(code, 0, out + err);
-        assert.match(readFileSync(join(cwd, "made.ts"), "utf8"), /shapes: \{ IN: \[3, 7\] \}/);
-        await assertSameByFlags(out, toPlan(toScenario(answers), cwd));
-      });
-    } finally {
-      await server.stop();
-    }
+    await using server = await startModelServer();
+    await inFolder({}, async (cwd) => {
+      const answers: Answers = {
+        target: "triton",
+        protocol: "http",
+        url: server.url,
+        model: "variable",
+        shapes: "IN:3,7",
+        ...common,
+      };
+      const { code, out, err } = await init(cwd, ...flagsOf(answers), "--no-run");
+      assert.equal(code, 0, out + err);
+      assert.match(readFileSync(join(cwd, "made.ts"), "utf8"), /shapes: \{ IN: \[3, 7\] \}/);
+      await assertSameByFlags(out, toPlan(toScenario(answers), cwd));
+    });
   });
 });
 
@@ -234,73 +203,57 @@ describe("rampart init --yes", () => {
   });
 
   test("an address implies a server, and its only model is taken", async () => {
-    const server = await startModelServer(["a-decoupled", "variable"]);
-    try {
-      await inFolder({}, async (cwd) => {
-        const { code, out, err } = await init(cwd, "--yes", "--no-run", "--url", server.url);
-        assert.equal(code, 0, out + err);
-        assert.match(readFileSync(join(cwd, "variable.ts"), "utf8"), /model: "variable", shapes: \{ IN: \[3, 1\] \}/);
-      });
-    } finally {
-      await server.stop();
-    }
+    await using server = await startModelServer(["a-decoupled", "variable"]);
+    await inFolder({}, async (cwd) => {
+      const { code, out, err } = await init(cwd, "--yes", "--no-run", "--url", server.url);
+      assert.equal(code, 0, out + err);
+      assert.match(readFileSync(join(cwd, "variable.ts"), "utf8"), /model: "variable", shapes: \{ IN: \[3, 1\] \}/);
+    });
   });
 
   for (const protocol of ["http", "grpc"] as const)
     test(`finds out by itself that a server speaks KServe over ${protocol}`, async () => {
-      const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-      try {
-        await inFolder({}, async (cwd) => {
-          const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
-          const { code, out, err } = await init(cwd, "--yes", "--no-run", "--url", url);
-          assert.equal(code, 0, out + err);
-          assert.match(out, new RegExp(`^${url} is .*\\(KServe v2\\) over ${protocol === "grpc" ? "gRPC" : "HTTP"}`));
-          const text = readFileSync(join(cwd, "simple.ts"), "utf8");
-          assert.match(
-            text,
-            new RegExp(`target: triton\\("${url}", \\{ ${protocol === "grpc" ? 'protocol: "grpc", ' : ""}model`),
-          );
-        });
-      } finally {
-        await mock.stop();
-      }
+      await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+      await inFolder({}, async (cwd) => {
+        const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
+        const { code, out, err } = await init(cwd, "--yes", "--no-run", "--url", url);
+        assert.equal(code, 0, out + err);
+        assert.match(out, new RegExp(`^${url} is .*\\(KServe v2\\) over ${protocol === "grpc" ? "gRPC" : "HTTP"}`));
+        const text = readFileSync(join(cwd, "simple.ts"), "utf8");
+        assert.match(
+          text,
+          new RegExp(`target: triton\\("${url}", \\{ ${protocol === "grpc" ? 'protocol: "grpc", ' : ""}model`),
+        );
+      });
     });
 
   test("takes the API that has the model, at a server that has several", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-    try {
-      await inFolder({}, async (cwd) => {
-        const url = `127.0.0.1:${mock.httpPort}`;
-        for (const [model, target] of [
-          ["mock-llm", "openai"],
-          ["simple", "triton"],
-        ] as const) {
-          const out = `${model}.ts`;
-          const written = await init(cwd, "--yes", "--url", url, "--model", model, "--no-run", "--save", out);
-          assert.equal(written.code, 0, written.err);
-          assert.match(readFileSync(join(cwd, out), "utf8"), new RegExp(`target: ${target}\\(.*model: "${model}"`));
-        }
-        const { code, err } = await init(cwd, "--yes", "--url", url, "--model", "simpel", "--no-run");
-        assert.deepEqual([code, /--model: .*\(got simpel\)\. Did you mean simple\?/.test(err)], [64, true], err);
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+    await inFolder({}, async (cwd) => {
+      const url = `127.0.0.1:${mock.httpPort}`;
+      for (const [model, target] of [
+        ["mock-llm", "openai"],
+        ["simple", "triton"],
+      ] as const) {
+        const out = `${model}.ts`;
+        const written = await init(cwd, "--yes", "--url", url, "--model", model, "--no-run", "--save", out);
+        assert.equal(written.code, 0, written.err);
+        assert.match(readFileSync(join(cwd, out), "utf8"), new RegExp(`target: ${target}\\(.*model: "${model}"`));
+      }
+      const { code, err } = await init(cwd, "--yes", "--url", url, "--model", "simpel", "--no-run");
+      assert.deepEqual([code, /--model: .*\(got simpel\)\. Did you mean simple\?/.test(err)], [64, true], err);
+    });
   });
 
   test("requires the model when there are several", async () => {
-    const server = await startModelServer();
-    try {
-      await inFolder({}, async (cwd) => {
-        const { code, err } = await init(cwd, "--yes", "--no-run", "--url", server.url);
-        assert.equal(code, 64);
-        assert.deepEqual(named(err), ["model"]);
-        assert.match(err, /the server has a-decoupled, fixed, variable/);
-        assert.deepEqual(readdirSync(cwd), []);
-      });
-    } finally {
-      await server.stop();
-    }
+    await using server = await startModelServer();
+    await inFolder({}, async (cwd) => {
+      const { code, err } = await init(cwd, "--yes", "--no-run", "--url", server.url);
+      assert.equal(code, 64);
+      assert.deepEqual(named(err), ["model"]);
+      assert.match(err, /the server has a-decoupled, fixed, variable/);
+      assert.deepEqual(readdirSync(cwd), []);
+    });
   });
 
   const refused: readonly (readonly [model: string, text: RegExp])[] = [
@@ -310,17 +263,13 @@ describe("rampart init --yes", () => {
   ];
   for (const [model, text] of refused) {
     test(`refuses the model ${model}`, async () => {
-      const server = await startModelServer();
-      try {
-        await inFolder({}, async (cwd) => {
-          const { code, err } = await init(cwd, "--yes", "--url", server.url, "--model", model);
-          assert.equal(code, 64, err);
-          assert.match(err, text);
-          assert.deepEqual(readdirSync(cwd), []);
-        });
-      } finally {
-        await server.stop();
-      }
+      await using server = await startModelServer();
+      await inFolder({}, async (cwd) => {
+        const { code, err } = await init(cwd, "--yes", "--url", server.url, "--model", model);
+        assert.equal(code, 64, err);
+        assert.match(err, text);
+        assert.deepEqual(readdirSync(cwd), []);
+      });
     });
   }
 
@@ -335,31 +284,23 @@ describe("rampart init --yes", () => {
   });
 
   test("exits with 69 where no model can be measured", async () => {
-    const server = await startModelServer(["loading", "a-decoupled"]);
-    try {
-      await inFolder({}, async (cwd) => {
-        const { code, err } = await init(cwd, "--yes", "--url", server.url);
-        assert.equal(code, 69, err);
-        assert.match(err, /has no model ready that can be measured/);
-      });
-    } finally {
-      await server.stop();
-    }
+    await using server = await startModelServer(["loading", "a-decoupled"]);
+    await inFolder({}, async (cwd) => {
+      const { code, err } = await init(cwd, "--yes", "--url", server.url);
+      assert.equal(code, 69, err);
+      assert.match(err, /has no model ready that can be measured/);
+    });
   });
 
   test("reports all problems together, without querying a server", async () => {
-    const server = await startCountingServer();
-    try {
-      await inFolder({}, async (cwd) => {
-        const flags = ["--url", `127.0.0.1:${server.port}`, "--protocol", "x", "--goal", "number", "--users", "1:4"];
-        const { code, err } = await init(cwd, "--yes", ...flags, "--for", "5", "--save", "x.js");
-        assert.equal(code, 64);
-        assert.deepEqual(named(err), ["protocol", "users", "for", "save"]);
-      });
-      assert.equal(server.connections(), 0);
-    } finally {
-      await server.stop();
-    }
+    await using server = await startCountingServer();
+    await inFolder({}, async (cwd) => {
+      const flags = ["--url", `127.0.0.1:${server.port}`, "--protocol", "x", "--goal", "number", "--users", "1:4"];
+      const { code, err } = await init(cwd, "--yes", ...flags, "--for", "5", "--save", "x.js");
+      assert.equal(code, 64);
+      assert.deepEqual(named(err), ["protocol", "users", "for", "save"]);
+    });
+    assert.equal(server.connections(), 0);
   });
 
   test("rejects answers that conflict", async () => {
@@ -386,32 +327,24 @@ describe("rampart init --yes", () => {
   });
 
   test("lets the server count where it does not know the tokenizer", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-    try {
-      await inFolder({}, async (cwd) => {
-        const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`];
-        const { code, out, err } = await init(cwd, ...server, "--yes", "--no-run", "--save", "made.ts");
-        assert.equal(code, 0, out + err);
-        assert.match(out, /^The tokenizer of mock-llm is not known: the server counts tokens\.$/m);
-        assert.match(readFileSync(join(cwd, "made.ts"), "utf8"), /streaming: true, tokenizer: "none"/);
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+    await inFolder({}, async (cwd) => {
+      const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`];
+      const { code, out, err } = await init(cwd, ...server, "--yes", "--no-run", "--save", "made.ts");
+      assert.equal(code, 0, out + err);
+      assert.match(out, /^The tokenizer of mock-llm is not known: the server counts tokens\.$/m);
+      assert.match(readFileSync(join(cwd, "made.ts"), "utf8"), /streaming: true, tokenizer: "none"/);
+    });
   });
 
   test("refuses a tokenizer that does not load before anything is written", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-    try {
-      await inFolder({}, async (cwd) => {
-        const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`, "--tokenizer", "./nowhere"];
-        const { code, err } = await init(cwd, "--yes", "--no-run", ...server);
-        assert.deepEqual([code, named(err)], [64, ["tokenizer"]], err);
-        assert.deepEqual(readdirSync(cwd), []);
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+    await inFolder({}, async (cwd) => {
+      const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`, "--tokenizer", "./nowhere"];
+      const { code, err } = await init(cwd, "--yes", "--no-run", ...server);
+      assert.deepEqual([code, named(err)], [64, ["tokenizer"]], err);
+      assert.deepEqual(readdirSync(cwd), []);
+    });
   });
 
   test("writes a scenario for an unreachable server with --no-server, and reports an error without it", async () => {

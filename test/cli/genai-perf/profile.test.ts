@@ -57,17 +57,13 @@ async function run(
   makeArgs: (url: string, folder: string) => string[] | Promise<string[]>,
 ): Promise<Ran> {
   const folder = makeFolder();
-  const server = await startAnsweringServer(answer);
-  try {
-    const args = await makeArgs(server.url, folder);
-    const captured = await runCaptured(args);
-    const received = server.received.map(
-      ({ path, headers, text }): Received => ({ path, authorization: headers.authorization, body: JSON.parse(text) }),
-    );
-    return { ...captured, received, files: await readAll(join(folder, "artifacts")) };
-  } finally {
-    server.close();
-  }
+  using server = await startAnsweringServer(answer);
+  const args = await makeArgs(server.url, folder);
+  const captured = await runCaptured(args);
+  const received = server.received.map(
+    ({ path, headers, text }): Received => ({ path, authorization: headers.authorization, body: JSON.parse(text) }),
+  );
+  return { ...captured, received, files: await readAll(join(folder, "artifacts")) };
 }
 
 function plotsOf({ files }: Ran): string[] {
@@ -286,18 +282,14 @@ test("a model's inputs say its backend", () => {
 });
 
 test("a model with other inputs is named with them", async () => {
-  const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-  try {
-    const args = ["-m", "simple", "--endpoint-type", "kserve", "--backend", "vllm", "--request-count", "2"];
-    const input = ["--tokenizer", "none", "--input-file", "in.jsonl", "-u", `127.0.0.1:${mock.grpcPort}`];
-    const { code, err } = await inFolder({ "in.jsonl": '{"text":"x"}\n{"text":"y"}\n' }, (cwd) =>
-      runRampart(["genai-perf", "profile", ...args, ...input], { cwd }),
-    );
-    assert.match(err, /^Error: .*the model simple takes INPUT0, INPUT1, which is not what --backend vllm sends$/m);
-    assert.match(err, /^ {2}Its backend is neither tensorrtllm nor vllm: measure it with rampart perf_analyzer\.$/m);
-    assert.equal(err.match(/^Error: /gm)?.length, 1);
-    assert.equal(code, 1);
-  } finally {
-    await mock.stop();
-  }
+  await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+  const args = ["-m", "simple", "--endpoint-type", "kserve", "--backend", "vllm", "--request-count", "2"];
+  const input = ["--tokenizer", "none", "--input-file", "in.jsonl", "-u", `127.0.0.1:${mock.grpcPort}`];
+  const { code, err } = await inFolder({ "in.jsonl": '{"text":"x"}\n{"text":"y"}\n' }, (cwd) =>
+    runRampart(["genai-perf", "profile", ...args, ...input], { cwd }),
+  );
+  assert.match(err, /^Error: .*the model simple takes INPUT0, INPUT1, which is not what --backend vllm sends$/m);
+  assert.match(err, /^ {2}Its backend is neither tensorrtllm nor vllm: measure it with rampart perf_analyzer\.$/m);
+  assert.equal(err.match(/^Error: /gm)?.length, 1);
+  assert.equal(code, 1);
 });

@@ -30,12 +30,8 @@ const withoutLoadNotes = (err: string): string =>
   err.replaceAll(/^rampart: (?:load: |throughput × |nothing completed ).*\n/gm, "");
 
 async function withMetrics<T>(options: MetricsStubOptions, use: (stub: MetricsStub) => Promise<T>): Promise<T> {
-  const stub = await startMetricsStub(options);
-  try {
-    return await use(stub);
-  } finally {
-    await stub.stop();
-  }
+  await using stub = await startMetricsStub(options);
+  return await use(stub);
 }
 
 /** What a command line did; what stderr says of this busy machine is left out. */

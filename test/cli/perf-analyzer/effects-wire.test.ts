@@ -207,86 +207,63 @@ test("-H adds headers to every request, and metadata with gRPC", LIMIT, async ()
       assert.equal(request.headers["authorization"], "Bearer a:b");
     }
   });
-  const recorder = await startGrpcRecorder();
-  try {
-    const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "1", ...headers];
-    assert.equal((await runCommand(args)).code, 0);
-    assert.ok(recorder.calls.length > 0);
-    for (const call of recorder.calls) assert.equal(call.headers["x-one"], "1");
-  } finally {
-    await recorder.stop();
-  }
+  await using recorder = await startGrpcRecorder();
+  const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "1", ...headers];
+  assert.equal((await runCommand(args)).code, 0);
+  assert.ok(recorder.calls.length > 0);
+  for (const call of recorder.calls) assert.equal(call.headers["x-one"], "1");
 });
 
 test("-i grpc speaks gRPC, in either case of letters", LIMIT, async () => {
   for (const protocol of ["grpc", "gRPC"]) {
-    const recorder = await startGrpcRecorder();
-    try {
-      const { code, err } = await runCommand([
-        "-m",
-        "simple",
-        "-i",
-        protocol,
-        "-u",
-        recorder.url,
-        "--request-count",
-        "3",
-      ]);
-      assert.equal(code, 0, err);
-      const unary = recorder.calls.filter(({ path }) => path === "/inference.GRPCInferenceService/ModelInfer");
-      assert.equal(unary.length, 3);
-      assert.equal(recorder.infers().length, 3);
-    } finally {
-      await recorder.stop();
-    }
+    await using recorder = await startGrpcRecorder();
+    const { code, err } = await runCommand([
+      "-m",
+      "simple",
+      "-i",
+      protocol,
+      "-u",
+      recorder.url,
+      "--request-count",
+      "3",
+    ]);
+    assert.equal(code, 0, err);
+    const unary = recorder.calls.filter(({ path }) => path === "/inference.GRPCInferenceService/ModelInfer");
+    assert.equal(unary.length, 3);
+    assert.equal(recorder.infers().length, 3);
   }
 });
 
 test("--streaming sends all requests of a lane over one gRPC stream", LIMIT, async () => {
-  const recorder = await startGrpcRecorder();
-  try {
-    const args = ["-m", "simple", "-i", "grpc", "--streaming", "-u", recorder.url, "--request-count", "4"];
-    const { code, err } = await runCommand(args);
-    assert.equal(code, 0, err);
-    const paths = recorder.calls.map(({ path }) => path.split("/").pop());
-    assert.equal(paths.filter((path) => path === "ModelStreamInfer").length, 1);
-    assert.ok(!paths.includes("ModelInfer"));
-    const ids = recorder.infers().map((infer) => infer["id"]);
-    assert.deepEqual(ids, ["0", "1", "2", "3"]);
-  } finally {
-    await recorder.stop();
-  }
+  await using recorder = await startGrpcRecorder();
+  const args = ["-m", "simple", "-i", "grpc", "--streaming", "-u", recorder.url, "--request-count", "4"];
+  const { code, err } = await runCommand(args);
+  assert.equal(code, 0, err);
+  const paths = recorder.calls.map(({ path }) => path.split("/").pop());
+  assert.equal(paths.filter((path) => path === "ModelStreamInfer").length, 1);
+  assert.ok(!paths.includes("ModelInfer"));
+  const ids = recorder.infers().map((infer) => infer["id"]);
+  assert.deepEqual(ids, ["0", "1", "2", "3"]);
 });
 
 test("--request-parameter goes with every request over gRPC", LIMIT, async () => {
   for (const more of [[], ["--streaming"]]) {
-    const recorder = await startGrpcRecorder();
-    try {
-      const parameters = [
-        "max_tokens:256:int",
-        "low:-5:int",
-        "s:abc:string",
-        "b:true:bool",
-        "d:1.5:double",
-        "u:7:uint",
-      ];
-      const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "2", ...more];
-      const { code, err } = await runCommand([...args, ...parameters.flatMap((text) => ["--request-parameter", text])]);
-      assert.equal(code, 0, err);
-      assert.equal(recorder.infers().length, 2);
-      for (const infer of recorder.infers())
-        assert.deepEqual(infer["parameters"], {
-          triton_enable_empty_final_response: { bool_param: true },
-          max_tokens: { int64_param: 256 },
-          low: { int64_param: -5 },
-          s: { string_param: "abc" },
-          b: { bool_param: true },
-          d: { double_param: 1.5 },
-          u: { int64_param: 7 },
-        });
-    } finally {
-      await recorder.stop();
-    }
+    await using recorder = await startGrpcRecorder();
+    const parameters = ["max_tokens:256:int", "low:-5:int", "s:abc:string", "b:true:bool", "d:1.5:double", "u:7:uint"];
+    const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "2", ...more];
+    const { code, err } = await runCommand([...args, ...parameters.flatMap((text) => ["--request-parameter", text])]);
+    assert.equal(code, 0, err);
+    assert.equal(recorder.infers().length, 2);
+    for (const infer of recorder.infers())
+      assert.deepEqual(infer["parameters"], {
+        triton_enable_empty_final_response: { bool_param: true },
+        max_tokens: { int64_param: 256 },
+        low: { int64_param: -5 },
+        s: { string_param: "abc" },
+        b: { bool_param: true },
+        d: { double_param: 1.5 },
+        u: { int64_param: 7 },
+      });
   }
 });
 
@@ -321,15 +298,11 @@ test("--client selects the library that sends the requests", LIMIT, async () => 
     assert.equal(infer?.binary.length, 128, client);
   }
   assert.equal(agents.size, 2, "the two clients send the same headers, so the test cannot tell them apart");
-  const recorder = await startGrpcRecorder();
-  try {
-    const args = ["-m", "simple", "-i", "grpc", "--client", "grpc-js", "-u", recorder.url, "--request-count", "2"];
-    assert.equal((await runCommand(args)).code, 0);
-    assert.match(String(recorder.calls[0]?.headers["user-agent"]), /grpc-node-js/);
-    assert.equal(recorder.infers().length, 2);
-  } finally {
-    await recorder.stop();
-  }
+  await using recorder = await startGrpcRecorder();
+  const args = ["-m", "simple", "-i", "grpc", "--client", "grpc-js", "-u", recorder.url, "--request-count", "2"];
+  assert.equal((await runCommand(args)).code, 0);
+  assert.match(String(recorder.calls[0]?.headers["user-agent"]), /grpc-node-js/);
+  assert.equal(recorder.infers().length, 2);
 });
 
 test("--max-response-bytes fails requests whose responses are longer", LIMIT, async () => {
@@ -348,30 +321,26 @@ test("--max-response-bytes fails requests whose responses are longer", LIMIT, as
 test("--grpc-compression-algorithm compresses only inference requests, and is reported", async () => {
   for (const algorithm of ["gzip", "deflate", "none"]) {
     for (const more of [[], ["--async"], ["--streaming"], ["--client", "grpc-js"]]) {
-      const recorder = await startGrpcRecorder();
-      try {
-        // Zeroes compress well; random bytes would go as they are.
-        const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "3", "--input-data", "zero"];
-        const { code, err } = await runCommand([...args, "--grpc-compression-algorithm", algorithm, ...more]);
-        assert.equal(code, 0, err);
-        assert.equal(recorder.infers().length, 3);
-        for (const { path, headers, flags } of recorder.calls) {
-          const isInference = path.endsWith("Infer");
-          const isCompressed = isInference && algorithm !== "none";
-          if (isCompressed || !more.includes("grpc-js"))
-            assert.equal(headers["grpc-encoding"], isCompressed ? algorithm : undefined);
-          assert.ok(flags.length > 0 && flags.every((flag) => flag === (isCompressed ? 1 : 0)), `${path} ${flags}`);
-          assert.match(String(headers["grpc-accept-encoding"]), /^identity, ?deflate, ?gzip$|^identity,gzip,deflate$/);
-        }
-        const raw = recorder.infers().map((infer) => infer["raw_input_contents"] as Uint8Array[]);
-        for (const tensors of raw)
-          assert.deepEqual(
-            tensors.map(({ length }) => length),
-            [64, 64],
-          );
-      } finally {
-        await recorder.stop();
+      await using recorder = await startGrpcRecorder();
+      // Zeroes compress well; random bytes would go as they are.
+      const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "3", "--input-data", "zero"];
+      const { code, err } = await runCommand([...args, "--grpc-compression-algorithm", algorithm, ...more]);
+      assert.equal(code, 0, err);
+      assert.equal(recorder.infers().length, 3);
+      for (const { path, headers, flags } of recorder.calls) {
+        const isInference = path.endsWith("Infer");
+        const isCompressed = isInference && algorithm !== "none";
+        if (isCompressed || !more.includes("grpc-js"))
+          assert.equal(headers["grpc-encoding"], isCompressed ? algorithm : undefined);
+        assert.ok(flags.length > 0 && flags.every((flag) => flag === (isCompressed ? 1 : 0)), `${path} ${flags}`);
+        assert.match(String(headers["grpc-accept-encoding"]), /^identity, ?deflate, ?gzip$|^identity,gzip,deflate$/);
       }
+      const raw = recorder.infers().map((infer) => infer["raw_input_contents"] as Uint8Array[]);
+      for (const tensors of raw)
+        assert.deepEqual(
+          tensors.map(({ length }) => length),
+          [64, 64],
+        );
     }
   }
 });

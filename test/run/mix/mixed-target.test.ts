@@ -139,41 +139,33 @@ test("windows until stable, a rate and cancelled requests have the same sums by 
 });
 
 test("a warm-up does not shift the shares, and inputs are sent in their order", LIMIT, async () => {
-  const server = await startAnsweringServer((response) => void response.end("{}"));
-  try {
-    const requests = (path: string) => (n: number) => ({ path: `/${path}/${n}` });
-    const target = mix([
-      { name: "a", target: http(server.url, { request: requests("a"), distinct: 4 }), weight: 2 },
-      { name: "b", target: http(server.url, { request: requests("b"), distinct: 2 }) },
-    ]);
-    await run(defineScenario({ name: "x", target, load: hold(1, { requests: 9 }), warmupRequests: 2 }));
-    const paths = server.received.map(({ path }) => path);
-    const measured = ["/a/0", "/b/0", "/a/1", "/a/2", "/b/1", "/a/3", "/a/0", "/b/0", "/a/1"];
-    assert.deepEqual(paths.slice(-9), measured);
-    assert.deepEqual(paths.slice(0, 2), ["/a/0", "/b/0"]);
-  } finally {
-    await server.close();
-  }
+  using server = await startAnsweringServer((response) => void response.end("{}"));
+  const requests = (path: string) => (n: number) => ({ path: `/${path}/${n}` });
+  const target = mix([
+    { name: "a", target: http(server.url, { request: requests("a"), distinct: 4 }), weight: 2 },
+    { name: "b", target: http(server.url, { request: requests("b"), distinct: 2 }) },
+  ]);
+  await run(defineScenario({ name: "x", target, load: hold(1, { requests: 9 }), warmupRequests: 2 }));
+  const paths = server.received.map(({ path }) => path);
+  const measured = ["/a/0", "/b/0", "/a/1", "/a/2", "/b/1", "/a/3", "/a/0", "/b/0", "/a/1"];
+  assert.deepEqual(paths.slice(-9), measured);
+  assert.deepEqual(paths.slice(0, 2), ["/a/0", "/b/0"]);
 });
 
 test("values that targets extract belong to their groups", LIMIT, async () => {
-  const server = await startAnsweringServer((response) => void response.end('{"n": 5, "m": "x"}'));
-  try {
-    const target = mix([
-      { name: "numbers", target: http(server.url, { extract: { n: "n" } }) },
-      { name: "texts", target: http(server.url, { extract: { m: "m" } }) },
-    ]);
-    const result = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }) }));
-    const [numbers, texts] = splitByTag((result.levels[0] ?? assert.fail()).window, "target");
-    assert.deepEqual(
-      [findExtracted(numbers?.window.extracted, "n")?.numbers.mean, findExtracted(numbers?.window.extracted, "m")],
-      [5, undefined],
-    );
-    assert.deepEqual(findExtracted(texts?.window.extracted, "m")?.texts, [["x", 5]]);
-    assert.equal(result.levels[0]?.window.extracted, undefined);
-  } finally {
-    await server.close();
-  }
+  using server = await startAnsweringServer((response) => void response.end('{"n": 5, "m": "x"}'));
+  const target = mix([
+    { name: "numbers", target: http(server.url, { extract: { n: "n" } }) },
+    { name: "texts", target: http(server.url, { extract: { m: "m" } }) },
+  ]);
+  const result = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }) }));
+  const [numbers, texts] = splitByTag((result.levels[0] ?? assert.fail()).window, "target");
+  assert.deepEqual(
+    [findExtracted(numbers?.window.extracted, "n")?.numbers.mean, findExtracted(numbers?.window.extracted, "m")],
+    [5, undefined],
+  );
+  assert.deepEqual(findExtracted(texts?.window.extracted, "m")?.texts, [["x", 5]]);
+  assert.equal(result.levels[0]?.window.extracted, undefined);
 });
 
 describe("a target that fails is named", () => {

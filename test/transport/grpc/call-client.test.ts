@@ -219,13 +219,9 @@ for (const [name, create] of CLIENTS) {
       ...options
     }: Partial<ClientOptions> & { slots?: number; endpoint?: Partial<Endpoint> } = {},
   ): Promise<void> {
-    const driver = new Driver(create(endpointAt(stub.grpcPort, endpoint)), { lanes: { laneCount: slots }, ...options });
+    using driver = new Driver(create(endpointAt(stub.grpcPort, endpoint)), { lanes: { laneCount: slots }, ...options });
     await driver.client.reserve(slots);
-    try {
-      await use(driver);
-    } finally {
-      driver.close();
-    }
+    await use(driver);
   }
 
   describe(`${name} client`, () => {
@@ -409,17 +405,13 @@ const FOR_UNARY: readonly (readonly [name: string, create: Create])[] = [
 for (const [name, create] of FOR_UNARY) {
   test(`${name} client: the headers of a request go with its own calls, beside those of the client`, async () => {
     const endpoint = endpointAt(stub.grpcPort, { headers: [["stub-responses", "1"]] });
-    const driver = new Driver(create(endpoint));
+    using driver = new Driver(create(endpoint));
     const request: WireRequest = { ...call("unary", []), messages: undefined, payload: latin1("one") };
     const refusing = { ...request, headers: [["Stub-Status", "9"] as const] };
-    try {
-      await driver.client.reserve(1);
-      const failures = [];
-      for (const one of [request, refusing, refusing, request]) failures.push((await driver.request(0, one)).failure);
-      assert.deepEqual(failures, [undefined, refused, refused, undefined]);
-    } finally {
-      driver.close();
-    }
+    await driver.client.reserve(1);
+    const failures = [];
+    for (const one of [request, refusing, refusing, request]) failures.push((await driver.request(0, one)).failure);
+    assert.deepEqual(failures, [undefined, refused, refused, undefined]);
   });
 }
 

@@ -353,28 +353,23 @@ describe("own client: calls", () => {
   test("a call that is cancelled by its first response lets the slot send, and the rest of the read is not its own", async () => {
     const failure = { kind: "cancelled", message: "enough" } as const;
     let second: Promise<Outcome> | undefined;
-    const server = await startScripted(async (connection) => {
+    await using server = await startScripted(async (connection) => {
       await received(connection, 1, 1);
       connection.write(join(headers(1, GRPC_HEADERS), data(1, "ONE", "TWO", "THREE"), ok(1)));
       await answerOne(connection, 3);
     });
-    const driver = new Driver((options) => new GrpcCallClient(endpointAt(server.port), options), {
+    using driver = new Driver((options) => new GrpcCallClient(endpointAt(server.port), options), {
       onResponse: () => {
         if (second !== undefined) return;
         driver.client.cancel(0, failure);
         second = driver.request(0, PACED);
       },
     });
-    try {
-      await driver.client.reserve(1);
-      const first = await driver.request(0, PACED);
-      assert.deepEqual([first.failure, textsOf(first)], [failure, ["ONE"]]);
-      assertAnswered((await second) as Outcome);
-      assert.equal(driver.doneCount, 2);
-    } finally {
-      driver.close();
-      await server.stop();
-    }
+    await driver.client.reserve(1);
+    const first = await driver.request(0, PACED);
+    assert.deepEqual([first.failure, textsOf(first)], [failure, ["ONE"]]);
+    assertAnswered((await second) as Outcome);
+    assert.equal(driver.doneCount, 2);
   });
 
   test("a call that fails before it has a stream has no responses of the call before it", async () => {

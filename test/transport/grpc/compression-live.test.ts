@@ -55,13 +55,9 @@ async function startRelay(
 }
 
 async function withDriver(create: Create, endpoint: Endpoint, use: (driver: Driver) => Promise<void>): Promise<void> {
-  const driver = new Driver(create(endpoint));
+  using driver = new Driver(create(endpoint));
   await driver.client.reserve(1);
-  try {
-    await use(driver);
-  } finally {
-    driver.close();
-  }
+  await use(driver);
 }
 
 for (const [name, create, isStreaming] of [

@@ -39,13 +39,9 @@ async function withDriver(
   use: (driver: Driver) => Promise<void>,
   options: Partial<ClientOptions> = {},
 ): Promise<void> {
-  const driver = new Driver(create(endpoint), options);
+  using driver = new Driver(create(endpoint), options);
   await driver.client.reserve(slots);
-  try {
-    await use(driver);
-  } finally {
-    driver.close();
-  }
+  await use(driver);
 }
 
 const MIB = 1024 * 1024;

@@ -24,19 +24,14 @@ async function withClient(
   options: Partial<ClientOptions> = {},
 ): Promise<void> {
   let total = 0;
-  const server = await startRawServer(async (connection) => {
+  await using server = await startRawServer(async (connection) => {
     for (let answered = 0; ; answered++) {
       await connection.until(({ bytes }) => requestsIn(bytes).length > answered);
       await answer(connection, total++);
     }
   });
-  const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), options);
-  try {
-    await use({ server, driver });
-  } finally {
-    driver.close();
-    await server.stop();
-  }
+  using driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), options);
+  await use({ server, driver });
 }
 
 describe("own HTTP/1.1 client", () => {

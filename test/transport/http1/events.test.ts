@@ -30,29 +30,24 @@ async function outcomes(responses: readonly Answer[], keepBodies = true): Promis
       await promise;
     }
   };
-  const server = await startRawServer(async (connection) => {
+  await using server = await startRawServer(async (connection) => {
     for (let answered = 0; ; answered++) {
       await connection.until(({ bytes }) => requestsIn(bytes).length > answered);
       heardCount = 0;
       await responses[total++]?.(connection, heard);
     }
   });
-  const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), {
+  using driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), {
     responses: { keepBodies },
     onResponse: () => {
       heardCount++;
       wake();
     },
   });
-  try {
-    await driver.client.reserve(1);
-    const all: Outcome[] = [];
-    for (let i = 0; i < responses.length; i++) all.push(await driver.request(0, REQUEST));
-    return all;
-  } finally {
-    driver.close();
-    await server.stop();
-  }
+  await driver.client.reserve(1);
+  const all: Outcome[] = [];
+  for (let i = 0; i < responses.length; i++) all.push(await driver.request(0, REQUEST));
+  return all;
 }
 
 const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) => toText(body));

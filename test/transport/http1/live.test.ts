@@ -28,13 +28,9 @@ for (const [name, Client] of [
   ["undici", UndiciClient],
 ] as const) {
   async function withDriver(port: number, use: (driver: Driver) => Promise<void>, pathPrefix = ""): Promise<void> {
-    const driver = new Driver((options) => new Client(endpointAt(port, { pathPrefix }), options));
+    using driver = new Driver((options) => new Client(endpointAt(port, { pathPrefix }), options));
     await driver.client.reserve(1);
-    try {
-      await use(driver);
-    } finally {
-      driver.close();
-    }
+    await use(driver);
   }
 
   describe(`${name} HTTP client and nginx`, () => {
