@@ -7,7 +7,7 @@ import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn } from "../report/json-metrics.ts";
 import { startTruth, type TruthServer } from "../servers/truth.ts";
 import { LIMIT } from "../time-limit.ts";
-import { inFolder, rampartCommand, startProcess } from "./rampart-process.ts";
+import { createFolder, rampartCommand, startProcess } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** What a run says of its own lag while busy processes have its core, beside a server that knows its own times. */
@@ -43,14 +43,13 @@ after(() => stopBusy?.());
 /** Runs a load on the core of the busy processes. */
 async function run(server: TruthServer, load: string): Promise<{ readonly level: LevelJson; readonly text: string }> {
   const text = scenarioText({ load, target: `api.http("${server.url}/")` });
-  return inFolder({ "x.ts": text }, async (cwd) => {
-    const command = [...ON_CORE, ...rampartCommand(), "run", "x.ts", "--json", "r.json"];
-    const { code, out, err } = await startProcess(command, { cwd }).result;
-    // Where even more is busy, the load cannot be sent, and the run says so.
-    assert.ok(code === 0 || code === 66, out + err);
-    const { levels } = JSON.parse(readFileSync(join(cwd, "r.json"), "utf8")) as { levels: [LevelJson] };
-    return { level: levels[0], text: out + err };
-  });
+  using folder = createFolder({ "x.ts": text });
+  const command = [...ON_CORE, ...rampartCommand(), "run", "x.ts", "--json", "r.json"];
+  const { code, out, err } = await startProcess(command, { cwd: folder.path }).result;
+  // Where even more is busy, the load cannot be sent, and the run says so.
+  assert.ok(code === 0 || code === 66, out + err);
+  const { levels } = JSON.parse(readFileSync(join(folder.path, "r.json"), "utf8")) as { levels: [LevelJson] };
+  return { level: levels[0], text: out + err };
 }
 
 /** Names of times, which a statement about the client does not have. */

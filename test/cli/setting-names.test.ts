@@ -9,11 +9,11 @@ import { inScenario } from "../../src/cli/setting-names.ts";
 import { MESSAGES, type MessageCode, type Said, type SettingPath, type Text, word } from "../../src/plan/messages.ts";
 import { problem, RunError, UserError, wordError, wordProblem } from "../../src/plan/problem.ts";
 import { ERROR_FORM } from "../../src/plan/sent-error.ts";
-import { withServer } from "../run/kserve-server.ts";
+import { KserveServer } from "../run/kserve-server.ts";
 import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { runCommand } from "./perf-analyzer/run-command.ts";
-import { inFolder, runRampart } from "./rampart-process.ts";
+import { createFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 
@@ -312,14 +312,12 @@ describe("a failure is explained in each front door's terms:", () => {
 });
 
 test("an input whose shape varies is explained in the terms of both front doors that send tensors", LIMIT, async () => {
-  await withServer({ inputs: [{ name: "IN", datatype: "FP32", dims: [-1, 4] }] }, async (server) => {
-    const { err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "2"]);
-    assert.match(err, /Give it a shape with --shape, for example 8,4\./);
-    const target = `triton("${server.url}", { model: "simple" })`;
-    await inFolder({ "x.ts": scenarioText({ target, load: "hold(1, { requests: 2 })" }) }, async (cwd) => {
-      const ran = await runRampart(["run", "x.ts"], { cwd });
-      assert.match(ran.err, /Give it a shape with shapes, for example 8,4\./);
-      assert.doesNotMatch(ran.err.replace("rampart run --help", ""), FLAG);
-    });
-  });
+  await using server = await new KserveServer({ inputs: [{ name: "IN", datatype: "FP32", dims: [-1, 4] }] }).start();
+  const { err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "2"]);
+  assert.match(err, /Give it a shape with --shape, for example 8,4\./);
+  const target = `triton("${server.url}", { model: "simple" })`;
+  using folder = createFolder({ "x.ts": scenarioText({ target, load: "hold(1, { requests: 2 })" }) });
+  const ran = await runRampart(["run", "x.ts"], { cwd: folder.path });
+  assert.match(ran.err, /Give it a shape with shapes, for example 8,4\./);
+  assert.doesNotMatch(ran.err.replace("rampart run --help", ""), FLAG);
 });

@@ -7,7 +7,7 @@ import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { tfServingService } from "../../src/mock/services/tfserving.ts";
 import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { startCountingServer } from "../cli/counting-server.ts";
-import { inFolder } from "../cli/rampart-process.ts";
+import { createFolder } from "../cli/rampart-process.ts";
 import { startModelServer } from "./model-server.ts";
 import { ensureTmux, Terminal } from "./terminal.ts";
 import { planOfPrintedFlags } from "./written.ts";
@@ -22,14 +22,13 @@ async function inTerminal(
   flags: readonly string[],
   use: (terminal: Terminal, cwd: string) => Promise<void>,
 ): Promise<void> {
-  await inFolder(files, async (cwd) => {
-    const terminal = new Terminal(["init", ...flags], cwd);
-    try {
-      await use(terminal, cwd);
-    } finally {
-      terminal.close();
-    }
-  });
+  using folder = createFolder(files);
+  const terminal = new Terminal(["init", ...flags], folder.path);
+  try {
+    await use(terminal, folder.path);
+  } finally {
+    terminal.close();
+  }
 }
 
 describe("rampart init in a terminal", () => {

@@ -10,7 +10,7 @@ import { makeFolder } from "../../make-folder.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
-import { inFolder, runRampart } from "../rampart-process.ts";
+import { createFolder, runRampart } from "../rampart-process.ts";
 import { readAll, runCaptured } from "./run-captured.ts";
 
 /** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
@@ -285,9 +285,8 @@ test("a model with other inputs is named with them", async () => {
   await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
   const args = ["-m", "simple", "--endpoint-type", "kserve", "--backend", "vllm", "--request-count", "2"];
   const input = ["--tokenizer", "none", "--input-file", "in.jsonl", "-u", `127.0.0.1:${mock.grpcPort}`];
-  const { code, err } = await inFolder({ "in.jsonl": '{"text":"x"}\n{"text":"y"}\n' }, (cwd) =>
-    runRampart(["genai-perf", "profile", ...args, ...input], { cwd }),
-  );
+  using folder = createFolder({ "in.jsonl": '{"text":"x"}\n{"text":"y"}\n' });
+  const { code, err } = await runRampart(["genai-perf", "profile", ...args, ...input], { cwd: folder.path });
   assert.match(err, /^Error: .*the model simple takes INPUT0, INPUT1, which is not what --backend vllm sends$/m);
   assert.match(err, /^ {2}Its backend is neither tensorrtllm nor vllm: measure it with rampart perf_analyzer\.$/m);
   assert.equal(err.match(/^Error: /gm)?.length, 1);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { ResponseTooLargeError } from "../../../src/transport/failure.ts";
 import { makeFolder } from "../../make-folder.ts";
 import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
-import { type KserveOptions, type SeenInfer, withServer } from "../../run/kserve-server.ts";
+import { type KserveOptions, KserveServer, type SeenInfer, withServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -13,13 +13,12 @@ import { runCommand } from "./run-command.ts";
 
 /** Sends requests with the flags to a server of its own and returns what it was sent. */
 async function sentWith(flags: readonly string[], options: KserveOptions = {}, count = 1): Promise<SeenInfer[]> {
-  return withServer(options, async (server) => {
-    const args = ["-m", server.model, "-u", server.url, "--request-count", String(count), ...flags];
-    const { code, err } = await runCommand(args);
-    assert.equal(code, 0, err);
-    assert.equal(server.infers.length, count);
-    return [...server.infers];
-  });
+  await using server = await new KserveServer(options).start();
+  const args = ["-m", server.model, "-u", server.url, "--request-count", String(count), ...flags];
+  const { code, err } = await runCommand(args);
+  assert.equal(code, 0, err);
+  assert.equal(server.infers.length, count);
+  return [...server.infers];
 }
 
 const TEXT_MODEL: KserveOptions = {
@@ -41,13 +40,12 @@ function textsOf(infer: SeenInfer | undefined): string[] {
 }
 
 test("-m names the model in every path", LIMIT, async () => {
-  await withServer({ model: "my_model" }, async (server) => {
-    const { code } = await runCommand(["-m", "my_model", "-u", server.url, "--request-count", "1"]);
-    assert.equal(code, 0);
-    assert.equal(server.infers[0]?.path, "/v2/models/my_model/infer");
-    const questions = server.requests.filter(({ path }) => path !== "/v2").map(({ path }) => path);
-    assert.ok(questions.every((path) => path.startsWith("/v2/models/my_model")));
-  });
+  await using server = await new KserveServer({ model: "my_model" }).start();
+  const { code } = await runCommand(["-m", "my_model", "-u", server.url, "--request-count", "1"]);
+  assert.equal(code, 0);
+  assert.equal(server.infers[0]?.path, "/v2/models/my_model/infer");
+  const questions = server.requests.filter(({ path }) => path !== "/v2").map(({ path }) => path);
+  assert.ok(questions.every((path) => path.startsWith("/v2/models/my_model")));
 });
 
 test("--source-address is where connections come from, also those of queries", {
@@ -55,12 +53,11 @@ test("--source-address is where connections come from, also those of queries", {
   skip: process.platform !== "linux",
 }, async () => {
   const two = ["--source-address", "127.0.0.2", "--source-address", "127.0.0.3"];
-  await withServer({}, async (server) => {
-    const args = ["-m", "simple", "-u", server.url, "--request-count", "8", "--concurrency-range", "4", ...two];
-    const { code, err } = await runCommand(args);
-    assert.equal(code, 0, err);
-    assert.deepEqual([...new Set(server.requests.map(({ from }) => from))].sort(), ["127.0.0.2", "127.0.0.3"]);
-  });
+  await using server = await new KserveServer({}).start();
+  const args = ["-m", "simple", "-u", server.url, "--request-count", "8", "--concurrency-range", "4", ...two];
+  const { code, err } = await runCommand(args);
+  assert.equal(code, 0, err);
+  assert.deepEqual([...new Set(server.requests.map(({ from }) => from))].sort(), ["127.0.0.2", "127.0.0.3"]);
 });
 
 test("-x asks for a version; without it the server chooses", LIMIT, async () => {
@@ -116,18 +113,17 @@ test(
 );
 
 test("the measurement starts with the first data, whatever the warm-up sent", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const folder = makeFolder();
-    const file = join(folder, "data.json");
-    const entry = (value: number): object => ({ INPUT0: new Array(16).fill(value), INPUT1: new Array(16).fill(0) });
-    writeFileSync(file, JSON.stringify({ data: [entry(1), entry(2), entry(3)] }));
-    const counts = ["--warmup-request-count", "2", "--request-count", "4"];
-    assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--input-data", file, ...counts])).code, 0);
-    assert.deepEqual(
-      server.infers.map(({ binary }) => binary[0]),
-      [1, 2, 1, 2, 3, 1],
-    );
-  });
+  await using server = await new KserveServer({}).start();
+  const folder = makeFolder();
+  const file = join(folder, "data.json");
+  const entry = (value: number): object => ({ INPUT0: new Array(16).fill(value), INPUT1: new Array(16).fill(0) });
+  writeFileSync(file, JSON.stringify({ data: [entry(1), entry(2), entry(3)] }));
+  const counts = ["--warmup-request-count", "2", "--request-count", "4"];
+  assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--input-data", file, ...counts])).code, 0);
+  assert.deepEqual(
+    server.infers.map(({ binary }) => binary[0]),
+    [1, 2, 1, 2, 3, 1],
+  );
 });
 
 test("-z sends zeros, --data-directory a directory's files", LIMIT, async () => {
@@ -186,15 +182,14 @@ test("--output-tensor-format json asks for outputs as JSON", LIMIT, async () => 
 });
 
 test("-u sets the server, optionally with a scheme and a path", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    for (const url of [server.url, `http://${server.url}`]) {
-      assert.equal((await runCommand(["-m", "simple", "-u", url, "--request-count", "1"])).code, 0);
-    }
-    assert.equal(server.infers.length, 2);
-    const behindProxy = await runCommand(["-m", "simple", "-u", `http://${server.url}/proxy`, "--request-count", "1"]);
-    assert.equal(behindProxy.code, 99);
-    assert.ok(server.requests.some(({ path }) => path === "/proxy/v2/models/simple"));
-  });
+  await using server = await new KserveServer({}).start();
+  for (const url of [server.url, `http://${server.url}`]) {
+    assert.equal((await runCommand(["-m", "simple", "-u", url, "--request-count", "1"])).code, 0);
+  }
+  assert.equal(server.infers.length, 2);
+  const behindProxy = await runCommand(["-m", "simple", "-u", `http://${server.url}/proxy`, "--request-count", "1"]);
+  assert.equal(behindProxy.code, 99);
+  assert.ok(server.requests.some(({ path }) => path === "/proxy/v2/models/simple"));
 });
 
 test("-H adds headers to every request, and metadata with gRPC", LIMIT, async () => {

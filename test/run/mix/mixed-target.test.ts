@@ -22,7 +22,7 @@ import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
-import { withServer } from "../kserve-server.ts";
+import { KserveServer } from "../kserve-server.ts";
 
 /** Runs in which several targets share one load. */
 
@@ -215,22 +215,20 @@ describe("a target that fails is named", () => {
 });
 
 test("several servers of a member take turns and have their own counts", LIMIT, async () => {
-  await withServer({}, async (first) => {
-    await withServer({}, async (second) => {
-      const target = mix([
-        { name: "pair", target: triton([first.url, second.url], { model: "simple" }), weight: 2 },
-        { name: "one", target: embedded() },
-      ]);
-      const result = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 12 }) }));
-      assert.equal(result.error, undefined, result.error?.message);
-      assert.deepEqual(
-        result.servers?.map(({ name, sentCount }) => [name.replace(/\d+$/, ""), sentCount]),
-        [
-          ["pair at 127.0.0.1:", 4],
-          ["pair at 127.0.0.1:", 4],
-          ["one", 4],
-        ],
-      );
-    });
-  });
+  await using first = await new KserveServer({}).start();
+  await using second = await new KserveServer({}).start();
+  const target = mix([
+    { name: "pair", target: triton([first.url, second.url], { model: "simple" }), weight: 2 },
+    { name: "one", target: embedded() },
+  ]);
+  const result = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 12 }) }));
+  assert.equal(result.error, undefined, result.error?.message);
+  assert.deepEqual(
+    result.servers?.map(({ name, sentCount }) => [name.replace(/\d+$/, ""), sentCount]),
+    [
+      ["pair at 127.0.0.1:", 4],
+      ["pair at 127.0.0.1:", 4],
+      ["one", 4],
+    ],
+  );
 });

@@ -15,7 +15,7 @@ import { sessions } from "../../../src/scenario/loads/sessions.ts";
 import { defineTarget } from "../../../src/scenario/targets/custom.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { HTTP_METHODS, type HttpMethod } from "../../../src/transport/request.ts";
-import { inFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
+import { createFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -354,19 +354,20 @@ describe("mistakes in the functions end the run before the first request", () =>
 });
 
 test("the example of the guide measures a JSON-RPC server", LIMIT, () =>
-  withRpc((server) =>
-    inFolder({}, async (cwd) => {
-      const file = join(ROOT, "scenarios/own-protocol.ts");
-      const { code, out, err } = await runRampart(["run", file, "--url", server.url, "--json", "r.json"], { cwd });
-      // Whether the limit of latency is kept depends on the machine.
-      assert.ok([0, 65, 66].includes(code ?? -1), out + err);
-      assert.match(out, /^[A-Z]+ {2}reviews: sentiment by JSON-RPC on http:\/\/127\.0\.0\.1:\d+ over http$/m);
-      assert.match(out, /^concurrency +req\/s /m);
-      assert.match(out, /^ +4 +label +good 200, bad 100$/m);
-      assert.doesNotMatch(out, /prompts|prefix cache/);
-      assert.equal(out.match(/^ {2}(pass|FAIL|unresolved) .*latency|^ {2}pass /gm)?.length, 3);
-      assert.equal(server.received.length, 300);
-      assert.match(readFileSync(join(cwd, "r.json"), "utf8"), /"score"/);
-    }),
-  ),
+  withRpc(async (server) => {
+    using folder = createFolder({});
+    const file = join(ROOT, "scenarios/own-protocol.ts");
+    const { code, out, err } = await runRampart(["run", file, "--url", server.url, "--json", "r.json"], {
+      cwd: folder.path,
+    });
+    // Whether the limit of latency is kept depends on the machine.
+    assert.ok([0, 65, 66].includes(code ?? -1), out + err);
+    assert.match(out, /^[A-Z]+ {2}reviews: sentiment by JSON-RPC on http:\/\/127\.0\.0\.1:\d+ over http$/m);
+    assert.match(out, /^concurrency +req\/s /m);
+    assert.match(out, /^ +4 +label +good 200, bad 100$/m);
+    assert.doesNotMatch(out, /prompts|prefix cache/);
+    assert.equal(out.match(/^ {2}(pass|FAIL|unresolved) .*latency|^ {2}pass /gm)?.length, 3);
+    assert.equal(server.received.length, 300);
+    assert.match(readFileSync(join(folder.path, "r.json"), "utf8"), /"score"/);
+  }),
 );
