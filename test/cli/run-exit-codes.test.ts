@@ -6,23 +6,10 @@ import { describe, test } from "node:test";
 import { readCsv } from "../report/read-csv.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { startCountingServer } from "./counting-server.ts";
-import {
-  createFolder,
-  inFolder,
-  type ProcessResult,
-  rampartCommand,
-  runRampart,
-  startProcess,
-  startRampart,
-} from "./rampart-process.ts";
-import { scenarioText } from "./scenario-files.ts";
+import { createFolder, inFolder, rampartCommand, runRampart, startProcess, startRampart } from "./rampart-process.ts";
+import { runText, scenarioText } from "./scenario-files.ts";
 
 /** The exit codes of `rampart run`, as DESIGN's table has them, and what is printed with each. */
-
-async function runText(parts: Readonly<Record<string, string>>, ...flags: string[]): Promise<ProcessResult> {
-  using folder = createFolder({ "x.ts": scenarioText(parts) });
-  return await runRampart(["run", "x.ts", ...flags], { cwd: folder.path });
-}
 
 describe("rampart run exits with", () => {
   test("0 when every assertion holds", async () => {

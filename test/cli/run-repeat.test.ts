@@ -4,15 +4,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { KserveServer } from "../run/kserve-server.ts";
 import { LIMIT } from "../time-limit.ts";
-import { createFolder, type ProcessResult, runRampart, startRampart } from "./rampart-process.ts";
-import { scenarioText } from "./scenario-files.ts";
+import { createFolder, runRampart, startRampart } from "./rampart-process.ts";
+import { runText, scenarioText } from "./scenario-files.ts";
 
 /** `rampart run` of a scenario that repeats its run. */
-
-async function runText(parts: Readonly<Record<string, string>>, ...flags: string[]): Promise<ProcessResult> {
-  using folder = createFolder({ "x.ts": scenarioText(parts) });
-  return await runRampart(["run", "x.ts", ...flags], { cwd: folder.path });
-}
 
 describe("a repeated run", LIMIT, () => {
   test("is measured and warmed up each time, and reported with all runs", async () => {

@@ -11,6 +11,7 @@ import { createRandom } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 import { LIMIT } from "../time-limit.ts";
+import { until } from "../until.ts";
 import { KserveServer } from "./kserve-server.ts";
 import { type FakeClient, makeDataset, makeDriver, makeService, starterOf } from "./send/fake-client.ts";
 import { checkSequences, type SequenceRequest } from "./send/sequence-traffic.ts";
@@ -32,10 +33,6 @@ function trafficOf(client: FakeClient): SequenceRequest[] {
     const [, sequence, ...marks] = id.split(" ");
     return { id: Number(sequence), isStart: marks.includes("start"), isEnd: marks.includes("end") };
   });
-}
-
-async function until(isMet: () => boolean): Promise<void> {
-  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function answerAll(client: FakeClient): void {

@@ -11,6 +11,7 @@ import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import type { Endpoint } from "../../src/transport/request.ts";
 import { LIMIT } from "../time-limit.ts";
+import { until } from "../until.ts";
 import { join, latin1, toText } from "./bytes.ts";
 import { Driver, endpointAt, postRequest } from "./drive.ts";
 import { requestsIn } from "./http1/requests-in.ts";
@@ -30,11 +31,6 @@ const REQUEST = postRequest("/test.Service/Call", latin1("id=0000"), {
 });
 
 type Create = (endpoint: Endpoint, options: ClientOptions) => LoadClient;
-
-/** Resolves once `isMet`; looks at every turn of the event loop. */
-async function until(isMet: () => boolean): Promise<void> {
-  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 const HTTP_CLIENTS: readonly (readonly [name: string, create: Create])[] = [
   ["own HTTP/1.1", (endpoint, options) => new Http1Client(endpoint, options)],

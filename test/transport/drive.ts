@@ -2,7 +2,7 @@ import type { Call } from "../../src/transport/call.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import type { Failure } from "../../src/transport/failure.ts";
 import type { Endpoint, WireRequest } from "../../src/transport/request.ts";
-import { utf8 } from "./bytes.ts";
+import { toText, utf8 } from "./bytes.ts";
 
 /** What became of one request. */
 export interface Outcome {
@@ -90,3 +90,6 @@ export function getRequest(path: string, headers: WireRequest["headers"] = []): 
 export function postRequest(path: string, payload: Uint8Array, more: Partial<WireRequest> = {}): WireRequest {
   return { path, method: "POST", headers: [], payload, ...more };
 }
+
+/** The texts of an outcome's responses. */
+export const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) => toText(body));

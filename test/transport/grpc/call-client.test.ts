@@ -9,7 +9,7 @@ import type { Endpoint, Header, WireRequest } from "../../../src/transport/reque
 import type { ResponseCheck } from "../../../src/transport/response-check.ts";
 import { type CallCounter, startStub } from "../../servers/stub.ts";
 import { latin1, pattern, toText } from "../bytes.ts";
-import { Driver, endpointAt, type Outcome } from "../drive.ts";
+import { Driver, endpointAt, type Outcome, textsOf } from "../drive.ts";
 import { NO_MESSAGE } from "./failures.ts";
 
 /** Both gRPC clients make calls of all four types to grpc-go, whose own counts must be the clients'. */
@@ -63,8 +63,6 @@ async function serverCounts(wanted: Partial<CallCounter>): Promise<void> {
     }
   }
 }
-
-const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) => toText(body));
 
 interface CallCase {
   readonly name: string;

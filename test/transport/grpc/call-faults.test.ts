@@ -4,7 +4,7 @@ import { ResponseTooLargeError } from "../../../src/transport/failure.ts";
 import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
 import { hex, inPieces, join, latin1, toText } from "../bytes.ts";
-import { Driver, endpointAt, type Outcome, postRequest } from "../drive.ts";
+import { Driver, endpointAt, type Outcome, postRequest, textsOf } from "../drive.ts";
 import { type ScriptedConnection, startScripted } from "../http2/scripted-server.ts";
 import {
   END_STREAM,
@@ -77,8 +77,6 @@ async function answerOne(connection: ScriptedConnection, streamId: number): Prom
 async function answerAll(connection: ScriptedConnection, from = 1): Promise<void> {
   for (let streamId = from; ; streamId += 2) await answerOne(connection, streamId);
 }
-
-const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) => toText(body));
 
 function assertAnswered(outcome: Outcome): void {
   assert.equal(outcome.failure, undefined);
