@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { KserveServer } from "../run/kserve-server.ts";
-import { listen } from "../servers/listen.ts";
+import { closing, listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
 import { createFolder, startRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
@@ -33,18 +33,13 @@ for (const [signal, number] of SIGNALS) {
 
 test("a scenario interrupted before its first request exits with 130 and a message", LIMIT, async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
-  const server = createServer(() => resolve());
+  using server = closing(createServer(() => resolve()));
   const url = `127.0.0.1:${await listen(server)}`;
-  try {
-    using folder = createFolder({ "x.ts": scenarioText({ target: `triton("${url}", { model: "simple" })` }) });
-    const running = startRampart(["run", "x.ts"], { cwd: folder.path });
-    await asked;
-    running.interrupt("SIGTERM");
-    const { code, out, err } = await running.result;
-    assert.equal(code, 130, out + err);
-    assert.match(err, /^rampart: interrupted before the first request\. Nothing was measured/m);
-  } finally {
-    server.closeAllConnections?.();
-    server.close();
-  }
+  using folder = createFolder({ "x.ts": scenarioText({ target: `triton("${url}", { model: "simple" })` }) });
+  const running = startRampart(["run", "x.ts"], { cwd: folder.path });
+  await asked;
+  running.interrupt("SIGTERM");
+  const { code, out, err } = await running.result;
+  assert.equal(code, 130, out + err);
+  assert.match(err, /^rampart: interrupted before the first request\. Nothing was measured/m);
 });

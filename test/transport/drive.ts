@@ -78,6 +78,17 @@ export class Driver implements Disposable {
   }
 }
 
+/** Creates a driver, and opens connections for `slots` requests. */
+export async function openDriver(
+  create: (options: ClientOptions) => LoadClient,
+  slots = 1,
+  options: Partial<ClientOptions> = {},
+): Promise<Driver> {
+  const driver = new Driver(create, options);
+  await driver.client.reserve(slots);
+  return driver;
+}
+
 /** A loopback endpoint. */
 export function endpointAt(port: number, more: Partial<Endpoint> = {}): Endpoint {
   return { host: "127.0.0.1", port, authority: `127.0.0.1:${port}`, pathPrefix: "", headers: [], ...more };

@@ -10,7 +10,7 @@ import { Http1Client } from "../../../src/transport/http1/client.ts";
 import type { ServerReuse } from "../../../src/transport/http1/connection-reuse.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { latin1 } from "../bytes.ts";
-import { Driver, endpointAt, postRequest } from "../drive.ts";
+import { endpointAt, openDriver, postRequest } from "../drive.ts";
 import { type RawConnection, type RawServer, startRawServer } from "../raw-server.ts";
 import { requestsIn } from "./requests-in.ts";
 
@@ -54,8 +54,7 @@ async function runCourse(
       answer(connection, ++receivedCount, server);
     }
   });
-  using driver = new Driver((given) => create(server.port, given));
-  await driver.client.reserve(1);
+  using driver = await openDriver((given) => create(server.port, given));
   const ends: string[] = [];
   for (let i = 0; i < count; i++) {
     if (i === 1) await sleepMs(idleMs);
@@ -345,8 +344,7 @@ describe("reuse of HTTP/1.1 connections", () => {
         else connection.write(STREAM);
       }
     });
-    using driver = new Driver((given) => new Http1Client(endpointAt(server.port), given));
-    await driver.client.reserve(4);
+    using driver = await openDriver((given) => new Http1Client(endpointAt(server.port), given), 4);
     const ends: string[] = [];
     const send = async (slot: number): Promise<void> => {
       for (let i = 0; i < 25; i++) ends.push((await driver.request(slot, REQUEST)).failure?.kind ?? "ok");
@@ -367,8 +365,7 @@ describe("reuse of HTTP/1.1 connections", () => {
           connection.write(WHOLE);
         }
       });
-      using driver = new Driver((given) => new Http1Client(endpointAt(server.port), given));
-      await driver.client.reserve(1);
+      using driver = await openDriver((given) => new Http1Client(endpointAt(server.port), given));
       await driver.request(0, REQUEST);
       const second = driver.request(0, REQUEST);
       server.connections[0]?.write(WHOLE);
