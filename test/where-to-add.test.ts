@@ -847,38 +847,34 @@ test(
 
 test("made-up metrics are asserted of tagged requests and over several runs", LIMIT, async () => {
   const { mean, max, metric } = (await load("scenario/assertions.ts")) as Doors;
-  const gpus = await startMetricsStub({ text: hotGpus });
+  await using gpus = await startMetricsStub({ text: hotGpus });
   const metrics = { url: gpus.url, every: "50 ms" } as const;
   const size = { size: "small" };
   const { json = "" } = planOf({}).outputs.files;
-  try {
-    // Long enough for a reading on a busy machine.
-    const shared = { load: hold(1, { for: "2 s" }), metrics };
-    const ofTag = { ...shared, tags: () => size };
-    const text = await runCopy(planOf({ ...ofTag, assert: [metric("openAtEnd").where(size).below(1000)] }));
-    assert.match(text, /^ *pass +requests left open where size is small < 1,000 requests/m);
-    // Servers count all requests together.
-    const ofServer = [mean("serverSuccess").where(size).below("10 s"), max("gpuTemperature").where(size).atLeast(60)];
-    assert.throws(
-      () => planOf({ ...ofTag, assert: ofServer }),
-      (error: Error) =>
-        ["serverSuccess", "gpuTemperature"].every((key) =>
-          error.message.includes(`${key} is of all requests of a server`),
-        ),
-    );
-    const repeated = planOf({
-      ...shared,
-      repeat: 2,
-      assert: [metric("openAtEnd").below(1000), mean("serverSuccess").below("10 s"), max("gpuTemperature").atLeast(60)],
-    });
-    assert.match(await runCopy(repeated), /^ *pass +max GPU temperature ≥ 60 C +mean 70 C/m);
-    const { combination } = JSON.parse(readFileSync(json, "utf8")) as { combination: { levels: [MeasuredJson] } };
-    const [{ metrics: over }] = combination.levels;
-    assert.equal((over["gpuTemperatureC"]?.["max"] as { mean: number } | undefined)?.mean, 70);
-    assert.ok("openAtEnd" in over && "serverSuccessUs" in over);
-  } finally {
-    await gpus.stop();
-  }
+  // Long enough for a reading on a busy machine.
+  const shared = { load: hold(1, { for: "2 s" }), metrics };
+  const ofTag = { ...shared, tags: () => size };
+  const text = await runCopy(planOf({ ...ofTag, assert: [metric("openAtEnd").where(size).below(1000)] }));
+  assert.match(text, /^ *pass +requests left open where size is small < 1,000 requests/m);
+  // Servers count all requests together.
+  const ofServer = [mean("serverSuccess").where(size).below("10 s"), max("gpuTemperature").where(size).atLeast(60)];
+  assert.throws(
+    () => planOf({ ...ofTag, assert: ofServer }),
+    (error: Error) =>
+      ["serverSuccess", "gpuTemperature"].every((key) =>
+        error.message.includes(`${key} is of all requests of a server`),
+      ),
+  );
+  const repeated = planOf({
+    ...shared,
+    repeat: 2,
+    assert: [metric("openAtEnd").below(1000), mean("serverSuccess").below("10 s"), max("gpuTemperature").atLeast(60)],
+  });
+  assert.match(await runCopy(repeated), /^ *pass +max GPU temperature ≥ 60 C +mean 70 C/m);
+  const { combination } = JSON.parse(readFileSync(json, "utf8")) as { combination: { levels: [MeasuredJson] } };
+  const [{ metrics: over }] = combination.levels;
+  assert.equal((over["gpuTemperatureC"]?.["max"] as { mean: number } | undefined)?.mean, 70);
+  assert.ok("openAtEnd" in over && "serverSuccessUs" in over);
 });
 
 test("made-up metrics and builders are in the types of scenarios and in the reference", LIMIT, async () => {

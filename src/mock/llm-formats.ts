@@ -1,3 +1,4 @@
+import { isObject, parseJson } from "../plan/objects.ts";
 import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 import type { ResponseKind } from "../service/openai/response-kind.ts";
 import type { MockTokens } from "./tokens.ts";
@@ -147,14 +148,9 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
 
 /** Parses a request. Returns an error message if it is not valid. */
 export function parseModelRequest(format: LlmFormat, body: string, tokens: MockTokens): ModelRequest | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return "the request is not JSON";
-  }
-  if (typeof json !== "object" || json === null || Array.isArray(json)) return "the request is not a JSON object";
-  const request = json as Record<string, unknown>;
+  const request = parseJson(body);
+  if (request === undefined) return "the request is not JSON";
+  if (!isObject(request)) return "the request is not a JSON object";
   const limit = request["max_completion_tokens"] ?? request["max_tokens"] ?? request["max_output_tokens"];
   if (limit !== undefined && !(Number.isInteger(limit) && (limit as number) > 0))
     return "the limit of tokens must be a whole number of 1 or more";

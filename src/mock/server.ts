@@ -20,7 +20,7 @@ export interface MockAddress {
 }
 
 /** A listening mock. */
-export interface MockServer {
+export interface MockServer extends AsyncDisposable {
   readonly httpPort: number;
   readonly grpcPort: number;
   stop(): Promise<void>;
@@ -51,15 +51,12 @@ export async function startMock(
   });
   const httpPort = await listen(http, address.host, address.httpPort, "mock.httpPort");
   const grpcPort = await listen(grpc, address.host, address.grpcPort, "mock.grpcPort");
-  return {
-    httpPort,
-    grpcPort,
-    stop: async () => {
-      for (const session of sessions) session.destroy();
-      http.closeAllConnections?.();
-      await Promise.all([close(http), close(grpc)]);
-    },
+  const stop = async (): Promise<void> => {
+    for (const session of sessions) session.destroy();
+    http.closeAllConnections?.();
+    await Promise.all([close(http), close(grpc)]);
   };
+  return { httpPort, grpcPort, stop, [Symbol.asyncDispose]: stop };
 }
 
 function listen(server: Server | Http2Server, host: string, port: number, setting: SettingPath): Promise<number> {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { functionsOf, withCalls } from "../plan/functions.ts";
+import { parseJson } from "../plan/objects.ts";
 import type { Plan } from "../plan/plan.ts";
 import { unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
@@ -94,9 +95,5 @@ function parse(path: string): unknown {
   } catch (error) {
     throw unreadable(path, error, undefined, REPORT_SIZE_HINT);
   }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+  return parseJson(text);
 }

@@ -33,35 +33,9 @@ export function formatPayload({ bytes, messages, session }: Payload): string {
  * before it is formatted
  */
 export function formatBodies(bodies: readonly Uint8Array[], change: (text: string) => string = (text) => text): string {
-  const texts = toTexts(bodies).map(change);
-  // The first event of a stream often differs from all others.
-  const form = texts.length > 2 ? commonForm(texts[1] as string, texts[2] as string) : undefined;
-  return texts.map((text) => form?.(text) ?? `{"response":${JSON.stringify(text)}}`).join(",");
-}
-
-/** Text that is the same in JSON: ASCII without escaped characters. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-const MIN_COMMON_CHARACTERS = 64;
-
-/**
- * Returns a function that formats texts with the start and the end that two texts have in common: only what lies between is escaped again.
- * It returns undefined for other texts. Most events of a stream differ in a word.
- */
-function commonForm(one: string, other: string): ((text: string) => string | undefined) | undefined {
-  const most = Math.min(one.length, other.length);
-  let headLength = 0;
-  while (headLength < most && one[headLength] === other[headLength]) headLength++;
-  let tailLength = 0;
-  while (headLength + tailLength < most && one.at(-1 - tailLength) === other.at(-1 - tailLength)) tailLength++;
-  if (headLength + tailLength < MIN_COMMON_CHARACTERS) return undefined;
-  const [head, tail] = [one.slice(0, headLength), one.slice(one.length - tailLength)];
-  const [before, after] = [`{"response":${JSON.stringify(head).slice(0, -1)}`, `${JSON.stringify(tail).slice(1)}}`];
-  return (text) => {
-    const middleEnd = text.length - tailLength;
-    if (middleEnd < headLength || !text.startsWith(head) || !text.endsWith(tail)) return undefined;
-    const middle = text.slice(headLength, middleEnd);
-    return PLAIN.test(middle) ? `${before}${middle}${after}` : undefined;
-  };
+  return toTexts(bodies)
+    .map((body) => `{"response":${JSON.stringify(change(body))}}`)
+    .join(",");
 }
 
 function formatData({ datatype, bytes }: Tensor, onUnsupported?: (datatype: string) => void): string {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isAlive } from "../scenario/hooks/alive.ts";
 import { LIMIT } from "../time-limit.ts";
-import { inFolder, startRampart } from "./rampart-process.ts";
+import { createFolder, startRampart } from "./rampart-process.ts";
 
 /** Signals end a run whose scenario blocks the thread, and what it started. */
 
@@ -35,26 +35,24 @@ const BLOCKED: readonly (readonly [where: string, fields: Readonly<Record<string
 describe("endless code", () => {
   for (const [where, fields] of BLOCKED)
     test(`in ${where}: the second signal ends the run and what it started`, LIMIT, async () => {
-      await inFolder({ "x.mjs": scenario(fields) }, async (cwd) => {
-        const running = startRampart(["run", "x.mjs"], { cwd });
-        const pid = Number((await running.waitFor(/STARTED (\d+)/))[1]);
-        await running.waitFor(/BLOCKED/);
-        let hasEnded = false;
-        void running.result.then(() => {
-          hasEnded = true;
-        });
-        // The first one may come before the handler has been called, so that both are one: then a third one is needed.
-        for (let signals = 0; !hasEnded && signals < 20; signals++) {
-          running.interrupt();
-          await new Promise((resolve) => setTimeout(resolve, 250));
-        }
-        const { code, out, err } = await running.result;
-        // A shell reports the end by SIGINT as 130.
-        assert.ok(code === null || code === 130, `${code} ${out}${err}`);
-        assert.equal(hasEnded, true, "only the limit of the test has ended it");
-        for (let looks = 0; looks < 400 && isAlive(pid); looks++)
-          await new Promise((resolve) => setTimeout(resolve, 25));
-        assert.equal(isAlive(pid), false, "what setup started stays behind");
+      using folder = createFolder({ "x.mjs": scenario(fields) });
+      const running = startRampart(["run", "x.mjs"], { cwd: folder.path });
+      const pid = Number((await running.waitFor(/STARTED (\d+)/))[1]);
+      await running.waitFor(/BLOCKED/);
+      let hasEnded = false;
+      void running.result.then(() => {
+        hasEnded = true;
       });
+      // The first one may come before the handler has been called, so that both are one: then a third one is needed.
+      for (let signals = 0; !hasEnded && signals < 20; signals++) {
+        running.interrupt();
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+      const { code, out, err } = await running.result;
+      // A shell reports the end by SIGINT as 130.
+      assert.ok(code === null || code === 130, `${code} ${out}${err}`);
+      assert.equal(hasEnded, true, "only the limit of the test has ended it");
+      for (let looks = 0; looks < 400 && isAlive(pid); looks++) await new Promise((resolve) => setTimeout(resolve, 25));
+      assert.equal(isAlive(pid), false, "what setup started stays behind");
     });
 });

@@ -5,7 +5,7 @@ import { registerSecret } from "../../src/plan/secrets.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
-import { inFolder } from "./rampart-process.ts";
+import { createFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 import { scenarioText } from "./scenario-files.ts";
 
@@ -94,14 +94,13 @@ describe("control characters", () => {
   });
 
   for (const { what, args, files } of CASES)
-    test(`do not reach the terminal: ${what}`, LIMIT, () =>
-      inFolder({ "in.json": PAYLOADS, ...files }, async (folder) => {
-        const { text } = await runInFolder(folder, typeof args === "string" ? args.split(" ") : args);
-        // What follows a carriage return that ends a line, as in heads of HTTP, stays.
-        const shown = text.replaceAll("\r\n", "\n");
-        const at = shown.search(CONTROLS);
-        assert.ok(at < 0, JSON.stringify(shown.slice(Math.max(0, at - 100), at + 50)));
-        assert.match(shown, /\\u001b/);
-      }),
-    );
+    test(`do not reach the terminal: ${what}`, LIMIT, async () => {
+      using folder = createFolder({ "in.json": PAYLOADS, ...files });
+      const { text } = await runInFolder(folder.path, typeof args === "string" ? args.split(" ") : args);
+      // What follows a carriage return that ends a line, as in heads of HTTP, stays.
+      const shown = text.replaceAll("\r\n", "\n");
+      const at = shown.search(CONTROLS);
+      assert.ok(at < 0, JSON.stringify(shown.slice(Math.max(0, at - 100), at + 50)));
+      assert.match(shown, /\\u001b/);
+    });
 });

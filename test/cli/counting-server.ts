@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 
 /** A server on a free port that accepts connections, counts them and never answers. */
-export interface CountingServer {
+export interface CountingServer extends AsyncDisposable {
   readonly port: number;
   connections(): number;
   stop(): Promise<void>;
@@ -21,13 +21,10 @@ export async function startCountingServer(): Promise<CountingServer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  return {
-    port: address.port,
-    connections: () => count,
-    stop: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  };
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      for (const socket of sockets) socket.destroy();
+      server.close(() => resolve());
+    });
+  return { port: address.port, connections: () => count, stop, [Symbol.asyncDispose]: stop };
 }

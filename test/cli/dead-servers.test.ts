@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { TINY } from "../tokenize/tiny.ts";
-import { inFolder, type RunningProcess, runRampart, startRampart } from "./rampart-process.ts";
+import { createFolder, type RunningProcess, runRampart, startRampart } from "./rampart-process.ts";
 
 /** A dead server, a wrong port or a wrong protocol: the command ends at once, and its error is all that it prints. */
 
@@ -100,14 +100,13 @@ void input;
 export default defineScenario({ name: "x", target: ${to}, load: hold(4, { for: "10 s" })${inputs} });
 `;
       requestCount = 0;
-      await inFolder({ "x.ts": text, "p.json": PAYLOADS }, async (cwd) => {
-        const { code, out, err } = await runRampart(["x.ts"], { cwd });
-        assert.equal(code, 69, err);
-        assert.equal(out, "");
-        assert.match(err, says);
-        assert.match(err, /^(?: {2}measuring .*\n)?rampart: [^\n]*\n$/);
-        assert.ok(requestCount <= 20, `${requestCount} requests`);
-      });
+      using folder = createFolder({ "x.ts": text, "p.json": PAYLOADS });
+      const { code, out, err } = await runRampart(["x.ts"], { cwd: folder.path });
+      assert.equal(code, 69, err);
+      assert.equal(out, "");
+      assert.match(err, says);
+      assert.match(err, /^(?: {2}measuring .*\n)?rampart: [^\n]*\n$/);
+      assert.ok(requestCount <= 20, `${requestCount} requests`);
     });
 
   test("and 64 for a batch that is larger than the model allows, and for shapes of other inputs", async () => {
@@ -116,16 +115,15 @@ const shapes = { INPUT0: [99], input1: [4] };
 const target = triton("localhost:${httpPort}", { model: "simple", batchSize: 99, shapes });
 export default defineScenario({ name: "x", target, load: hold(4, { for: "10 s" }) });
 `;
-    await inFolder({ "x.ts": text }, async (cwd) => {
-      const { code, out, err } = await runRampart(["x.ts"], { cwd });
-      assert.deepEqual([code, out], [64, ""], err);
-      for (const says of [
-        /target\.batchSize: is above 8, .* model 'simple' .*\(got 99\)\. Lower it to 8\.\n/,
-        /target\.shapes\.INPUT0: is fixed to \[16\] by model 'simple' \(got \[99\]\)\. Leave it out\.\n/,
-        /target\.shapes\.input1: is no input of model 'simple'\. Did you mean INPUT1\?\n/,
-      ])
-        assert.match(err, says);
-    });
+    using folder = createFolder({ "x.ts": text });
+    const { code, out, err } = await runRampart(["x.ts"], { cwd: folder.path });
+    assert.deepEqual([code, out], [64, ""], err);
+    for (const says of [
+      /target\.batchSize: is above 8, .* model 'simple' .*\(got 99\)\. Lower it to 8\.\n/,
+      /target\.shapes\.INPUT0: is fixed to \[16\] by model 'simple' \(got \[99\]\)\. Leave it out\.\n/,
+      /target\.shapes\.input1: is no input of model 'simple'\. Did you mean INPUT1\?\n/,
+    ])
+      assert.match(err, says);
   });
 
   test("for metrics that are asked for by their address, and not for those of the usual one", async () => {
@@ -134,15 +132,14 @@ const target = triton("localhost:${httpPort}", { model: "simple" });
 export default defineScenario({ name: "x", target, load: hold(1, { requests: 5 }), metrics: ${metrics} });
 `;
     const files = { "dead.ts": text(`{ url: "localhost:${deadPort}/metrics" }`), "usual.ts": text("{}") };
-    await inFolder({ ...files, "other.ts": text(`{ url: "localhost:${httpPort}/none" }`) }, async (cwd) => {
-      const dead = await runRampart(["dead.ts"], { cwd });
-      assert.deepEqual([dead.code, dead.out], [69, ""], dead.err);
-      assert.match(dead.err, /^rampart: no metrics from localhost:\d+\/metrics: Connection refused\. [^\n]*\n$/);
-      const other = await runRampart(["other.ts"], { cwd });
-      assert.deepEqual([other.code, other.out], [69, ""], other.err);
-      assert.match(other.err, /no metrics from localhost:\d+\/none: HTTP status 404\./);
-      assert.equal((await runRampart(["usual.ts"], { cwd })).code, 0);
-    });
+    using folder = createFolder({ ...files, "other.ts": text(`{ url: "localhost:${httpPort}/none" }`) });
+    const dead = await runRampart(["dead.ts"], { cwd: folder.path });
+    assert.deepEqual([dead.code, dead.out], [69, ""], dead.err);
+    assert.match(dead.err, /^rampart: no metrics from localhost:\d+\/metrics: Connection refused\. [^\n]*\n$/);
+    const other = await runRampart(["other.ts"], { cwd: folder.path });
+    assert.deepEqual([other.code, other.out], [69, ""], other.err);
+    assert.match(other.err, /no metrics from localhost:\d+\/none: HTTP status 404\./);
+    assert.equal((await runRampart(["usual.ts"], { cwd: folder.path })).code, 0);
   });
 
   test("for one dead address of rampart http", async () => {
@@ -196,25 +193,26 @@ const target = triton("localhost:${await listen(mute)}", { model: "simple" });
 export default defineScenario({ name: "x", target, load: hold(1), stallTimeout: "10 min" });
 `;
     try {
-      await inFolder({ "x.ts": text }, async (cwd) => {
-        const { code, out, err } = await runRampart(["x.ts"], { cwd });
-        assert.deepEqual([code, out], [69, ""], err);
-        assert.match(err, /^rampart: localhost:\d+ accepts connections[^\n]* within 3 s\. [^\n]*\n$/);
-        const url = /localhost:\d+/.exec(err)?.[0] ?? "";
-        const slow = await runRampart(["perf_analyzer", "-m", "simple", "-u", url, "--stall-timeout", "6s"]);
-        assert.equal(slow.code, 99, slow.err);
-        assert.match(slow.err, /^ {2}waiting for localhost:\d+, which has not responded [^\n]*\n[^\n]*did not answer/);
-        const profile = ["genai-perf", "profile", "-m", "x", "--tokenizer", TINY, "-u", url, "--request-count", "1"];
-        for (const [type, within] of [
-          ["kserve", "3 s"],
-          ["chat", "4 s"],
-        ] as const) {
-          const dead = await runRampart([...profile, "--endpoint-type", type, "--stall-timeout", "8s"], { cwd });
-          assert.equal(dead.code, 1, dead.err);
-          assert.match(dead.err, new RegExp(`accepts connections[^\\n]* within ${within}\\b`));
-          assert.equal(/waiting for localhost:\d+/.test(dead.err), type === "chat", dead.err);
-        }
-      });
+      using folder = createFolder({ "x.ts": text });
+      const { code, out, err } = await runRampart(["x.ts"], { cwd: folder.path });
+      assert.deepEqual([code, out], [69, ""], err);
+      assert.match(err, /^rampart: localhost:\d+ accepts connections[^\n]* within 3 s\. [^\n]*\n$/);
+      const url = /localhost:\d+/.exec(err)?.[0] ?? "";
+      const slow = await runRampart(["perf_analyzer", "-m", "simple", "-u", url, "--stall-timeout", "6s"]);
+      assert.equal(slow.code, 99, slow.err);
+      assert.match(slow.err, /^ {2}waiting for localhost:\d+, which has not responded [^\n]*\n[^\n]*did not answer/);
+      const profile = ["genai-perf", "profile", "-m", "x", "--tokenizer", TINY, "-u", url, "--request-count", "1"];
+      for (const [type, within] of [
+        ["kserve", "3 s"],
+        ["chat", "4 s"],
+      ] as const) {
+        const dead = await runRampart([...profile, "--endpoint-type", type, "--stall-timeout", "8s"], {
+          cwd: folder.path,
+        });
+        assert.equal(dead.code, 1, dead.err);
+        assert.match(dead.err, new RegExp(`accepts connections[^\\n]* within ${within}\\b`));
+        assert.equal(/waiting for localhost:\d+/.test(dead.err), type === "chat", dead.err);
+      }
     } finally {
       mute.close();
     }

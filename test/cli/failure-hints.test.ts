@@ -69,12 +69,8 @@ async function withServer(
   answer: (response: ServerResponse) => void,
   use: (server: AnsweringServer) => Promise<void>,
 ): Promise<void> {
-  const server = await startAnsweringServer(answer);
-  try {
-    await use(server);
-  } finally {
-    server.close();
-  }
+  using server = await startAnsweringServer(answer);
+  await use(server);
 }
 
 describe("a run in which nothing succeeds ends with its hint", () => {

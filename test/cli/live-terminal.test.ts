@@ -102,7 +102,7 @@ describe("what a run shows while it lasts", LIMIT, () => {
   }, async () => {
     const waiting = Promise.withResolvers<void>();
     // All but the first two responses wait.
-    const model = await startAnsweringServer((response, index) => {
+    using model = await startAnsweringServer((response, index) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: "a" } }] })}\n\n`);
       const usage = { prompt_tokens: 1, completion_tokens: 2 };
@@ -119,18 +119,14 @@ describe("what a run shows while it lasts", LIMIT, () => {
     const payload = [{ model: "m", stream: true, messages: [{ role: "user", content: "hi" }] }];
     writeFileSync(join(folder, "in.json"), JSON.stringify({ data: [{ payload }] }));
     writeFileSync(join(folder, "x.ts"), scenario);
-    try {
-      const { code, text, waitFor } = startOnTerminal(["run", join(folder, "x.ts")]);
-      const row = String.raw` +[\d.]+ +[\d.]+( +[\d.,]+ (us|ms|s)){3,5} +0\u001b`;
-      await waitFor(
-        new RegExp(String.raw`\nusers +req/s +tokens/s +TTFT p50 +TTFT p99 +(ITL .*)?e2e p99 .*\r\n +1${row}`),
-      );
-      waiting.resolve();
-      assert.equal(await code, 0, text());
-      assert.doesNotMatch(text(), /^recent /m);
-    } finally {
-      model.close();
-    }
+    const { code, text, waitFor } = startOnTerminal(["run", join(folder, "x.ts")]);
+    const row = String.raw` +[\d.]+ +[\d.]+( +[\d.,]+ (us|ms|s)){3,5} +0\u001b`;
+    await waitFor(
+      new RegExp(String.raw`\nusers +req/s +tokens/s +TTFT p50 +TTFT p99 +(ITL .*)?e2e p99 .*\r\n +1${row}`),
+    );
+    waiting.resolve();
+    assert.equal(await code, 0, text());
+    assert.doesNotMatch(text(), /^recent /m);
   });
 
   for (const [what, args, env] of [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { inFolder } from "./rampart-process.ts";
+import { createFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 
 /** Wrong command lines, as a new user writes them: one error each, which names the option, its value and what to write. */
@@ -216,37 +216,36 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
 
 describe("a mistake in a command line is one error", () => {
   for (const [args, error] of CASES)
-    test(args, () =>
-      inFolder(FILES, async (cwd) => {
-        const { code, text } = await runInFolder(cwd, args.split(" "));
-        assert.equal(code, 64, text);
-        const [first = "", ...more] = text.split("\n").filter((line) => line.startsWith("rampart: "));
-        assert.match(first.replace("rampart: ", ""), error);
-        assert.deepEqual(more, []);
-      }),
-    );
-
-  test("a sweep has a limit of points, whose number is a product", () =>
-    inFolder(FILES, async (cwd) => {
-      const values = Array.from({ length: 100 }, (_, index) => index + 1).join(",");
-      const sweeps = ["users", "seed", "workers", "max-response-bytes"].map((name) => `--sweep=${name}=${values}`);
-      const { code, text } = await runInFolder(cwd, ["run", "ok.ts", ...sweeps]);
+    test(args, async () => {
+      using folder = createFolder(FILES);
+      const { code, text } = await runInFolder(folder.path, args.split(" "));
       assert.equal(code, 64, text);
-      assert.match(text, /^rampart: --sweep: has 100,000,000 points, above the limit of 10,000\. Give fewer values/);
-    }));
+      const [first = "", ...more] = text.split("\n").filter((line) => line.startsWith("rampart: "));
+      assert.match(first.replace("rampart: ", ""), error);
+      assert.deepEqual(more, []);
+    });
 
-  test("a file that is no scenario has the first errors only", () =>
-    inFolder(FILES, async (cwd) => {
-      const { code, text } = await runInFolder(cwd, ["run", "passwd.ts"]);
-      assert.equal(code, 64, text);
-      const lines = text.split("\n").filter((line) => line.startsWith("rampart: "));
-      assert.ok(lines.length >= 1 && lines.length <= 3, text);
-    }));
+  test("a sweep has a limit of points, whose number is a product", async () => {
+    using folder = createFolder(FILES);
+    const values = Array.from({ length: 100 }, (_, index) => index + 1).join(",");
+    const sweeps = ["users", "seed", "workers", "max-response-bytes"].map((name) => `--sweep=${name}=${values}`);
+    const { code, text } = await runInFolder(folder.path, ["run", "ok.ts", ...sweeps]);
+    assert.equal(code, 64, text);
+    assert.match(text, /^rampart: --sweep: has 100,000,000 points, above the limit of 10,000\. Give fewer values/);
+  });
 
-  test("a name that is no command is one line, which says what lists them", () =>
-    inFolder({}, async (cwd) => {
-      const { code, text } = await runInFolder(cwd, ["help", "nonsense"]);
-      assert.equal(code, 64);
-      assert.equal(text, "rampart: there is no command or topic 'nonsense'. rampart --help-all lists them.\n");
-    }));
+  test("a file that is no scenario has the first errors only", async () => {
+    using folder = createFolder(FILES);
+    const { code, text } = await runInFolder(folder.path, ["run", "passwd.ts"]);
+    assert.equal(code, 64, text);
+    const lines = text.split("\n").filter((line) => line.startsWith("rampart: "));
+    assert.ok(lines.length >= 1 && lines.length <= 3, text);
+  });
+
+  test("a name that is no command is one line, which says what lists them", async () => {
+    using folder = createFolder({});
+    const { code, text } = await runInFolder(folder.path, ["help", "nonsense"]);
+    assert.equal(code, 64);
+    assert.equal(text, "rampart: there is no command or topic 'nonsense'. rampart --help-all lists them.\n");
+  });
 });

@@ -21,7 +21,7 @@ import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
-import { inFolder } from "./rampart-process.ts";
+import { createFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 import { scenarioText } from "./scenario-files.ts";
 
@@ -126,21 +126,20 @@ const CLASHES: readonly Clash[] = [
 
 describe("output files", () => {
   for (const { what, args, code, input, said } of CLASHES)
-    test(`are never an input of the same run: ${what}`, LIMIT, () =>
-      inFolder(FILES, async (folder) => {
-        linkSync(join(folder, "in.json"), join(folder, "hard.json"));
-        symlinkSync("in.json", join(folder, "soft.json"));
-        const path = join(folder, input);
-        mkdirSync(dirname(path), { recursive: true });
-        if (!existsSync(path)) writeFileSync(path, '{"text":"old"}\n');
-        const before = readFileSync(path, "utf8");
-        const result = await runInFolder(folder, args);
-        assert.equal(result.code, code, result.text);
-        assert.match(result.text, said);
-        assert.equal(readFileSync(path, "utf8"), before);
-        assert.ok(lstatSync(join(folder, "soft.json")).isSymbolicLink());
-      }),
-    );
+    test(`are never an input of the same run: ${what}`, LIMIT, async () => {
+      using folder = createFolder(FILES);
+      linkSync(join(folder.path, "in.json"), join(folder.path, "hard.json"));
+      symlinkSync("in.json", join(folder.path, "soft.json"));
+      const path = join(folder.path, input);
+      mkdirSync(dirname(path), { recursive: true });
+      if (!existsSync(path)) writeFileSync(path, '{"text":"old"}\n');
+      const before = readFileSync(path, "utf8");
+      const result = await runInFolder(folder.path, args);
+      assert.equal(result.code, code, result.text);
+      assert.match(result.text, said);
+      assert.equal(readFileSync(path, "utf8"), before);
+      assert.ok(lstatSync(join(folder.path, "soft.json")).isSymbolicLink());
+    });
 
   const TWINS: readonly (readonly [args: readonly string[], code: number, said: readonly string[]])[] = [
     [["run", "x.ts", "--html", "same", "--junit", "./same"], 64, ["--html", "--junit"]],
@@ -162,16 +161,19 @@ describe("output files", () => {
     [[...profile(NOBODY), "--profile-export-file", "inputs.json"], 1, ["--profile-export-file"]],
   ];
   for (const [args, code, said] of TWINS)
-    test(`are each a file of their own, before anything is sent: ${args[0]} ${args.slice(-4).join(" ")}`, LIMIT, () =>
-      inFolder({ ...FILES, "x.ts": scenario(NOBODY) }, async (folder) => {
-        symlinkSync("same", join(folder, "soft.json"));
-        mkdirSync(join(folder, ARTIFACTS), { recursive: true });
-        const result = await runInFolder(folder, args);
+    test(
+      `are each a file of their own, before anything is sent: ${args[0]} ${args.slice(-4).join(" ")}`,
+      LIMIT,
+      async () => {
+        using folder = createFolder({ ...FILES, "x.ts": scenario(NOBODY) });
+        symlinkSync("same", join(folder.path, "soft.json"));
+        mkdirSync(join(folder.path, ARTIFACTS), { recursive: true });
+        const result = await runInFolder(folder.path, args);
         assert.equal(result.code, code, result.text);
         for (const flag of said) assert.ok(result.text.includes(flag), result.text);
         assert.match(result.text, /is also the file of -/);
-        assert.equal(existsSync(join(folder, "same")), false);
-      }),
+        assert.equal(existsSync(join(folder.path, "same")), false);
+      },
     );
 
   const OUTPUTS = ["r.json", "r.csv", "p.json"] as const;
@@ -191,32 +193,30 @@ describe("output files", () => {
     ],
   ];
   for (const [what, args, stale] of RUNS)
-    test(`of an earlier run do not outlive one that fails: ${what}`, LIMIT, () =>
-      inFolder({ ...FILES, "x.ts": scenario(NOBODY) }, async (folder) => {
-        for (const name of stale) {
-          mkdirSync(dirname(join(folder, name)), { recursive: true });
-          writeFileSync(join(folder, name), "stale");
-        }
-        const { code, text } = await runInFolder(folder, args(NOBODY));
-        assert.notEqual(code, 0, text);
-        for (const name of stale) {
-          const path = join(folder, name);
-          assert.ok(!existsSync(path) || !readFileSync(path, "utf8").includes("stale"), `${name} is left`);
-        }
-        const parts = readdirSync(folder, { recursive: true }).filter((name) =>
-          /\.(?:part|failed)$/.test(String(name)),
-        );
-        assert.deepEqual(parts, []);
-      }),
-    );
+    test(`of an earlier run do not outlive one that fails: ${what}`, LIMIT, async () => {
+      using folder = createFolder({ ...FILES, "x.ts": scenario(NOBODY) });
+      for (const name of stale) {
+        mkdirSync(dirname(join(folder.path, name)), { recursive: true });
+        writeFileSync(join(folder.path, name), "stale");
+      }
+      const { code, text } = await runInFolder(folder.path, args(NOBODY));
+      assert.notEqual(code, 0, text);
+      for (const name of stale) {
+        const path = join(folder.path, name);
+        assert.ok(!existsSync(path) || !readFileSync(path, "utf8").includes("stale"), `${name} is left`);
+      }
+      const parts = readdirSync(folder.path, { recursive: true }).filter((name) =>
+        /\.(?:part|failed)$/.test(String(name)),
+      );
+      assert.deepEqual(parts, []);
+    });
 
-  test("of an earlier run stay where a mistake kept the run from beginning", LIMIT, () =>
-    inFolder({ ...FILES, "r.json": "earlier" }, async (folder) => {
-      const wrong = await runInFolder(folder, ["run", "x.ts", "--json", "r.json", "--url", "not an address"]);
-      assert.equal(wrong.code, 64, wrong.text);
-      assert.equal(readFileSync(join(folder, "r.json"), "utf8"), "earlier");
-    }),
-  );
+  test("of an earlier run stay where a mistake kept the run from beginning", LIMIT, async () => {
+    using folder = createFolder({ ...FILES, "r.json": "earlier" });
+    const wrong = await runInFolder(folder.path, ["run", "x.ts", "--json", "r.json", "--url", "not an address"]);
+    assert.equal(wrong.code, 64, wrong.text);
+    assert.equal(readFileSync(join(folder.path, "r.json"), "utf8"), "earlier");
+  });
 
   const PIPES: readonly (readonly [what: string, args: readonly string[], expected: RegExp])[] = [
     ["scenario", ["run", "x.ts", "--json", "pipe"], /"version": 1,[\s\S]*\n\}\n$/],
@@ -226,36 +226,34 @@ describe("output files", () => {
     ["genai-perf, records", [...profile(URL_OF_MOCK), "--records", "pipe"], /^(?:\{"metadata".*\}\n){2}$/],
   ];
   for (const [what, args, expected] of PIPES)
-    test(`are written to a pipe, which stays one: ${what}`, LIMIT, () =>
-      inFolder(FILES, async (folder) => {
-        const pipe = join(folder, "pipe");
-        execFileSync("mkfifo", [pipe]);
-        const fd = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-        try {
-          const { code, text } = await runInFolder(folder, args);
-          assert.equal(code, 0, text);
-          const bytes = Buffer.alloc(256 * 1024);
-          assert.match(bytes.toString("utf8", 0, readSync(fd, bytes)), expected);
-        } finally {
-          closeSync(fd);
-        }
-        assert.ok(lstatSync(pipe).isFIFO());
-      }),
-    );
-
-  test("leave devices alone", LIMIT, () =>
-    inFolder(FILES, async (folder) => {
-      // Not /dev/null itself: where this fails, it would be gone.
-      symlinkSync("/dev/null", join(folder, "null"));
-      for (const args of [
-        ["run", "x.ts", "--json", "null", "--csv", "null", "--profile-export-file", "null"],
-        [...perf(URL_OF_MOCK), "--json", "null", "-f", "null"],
-        [...profile(URL_OF_MOCK), "--records", "null"],
-      ]) {
-        const { code, text } = await runInFolder(folder, args);
+    test(`are written to a pipe, which stays one: ${what}`, LIMIT, async () => {
+      using folder = createFolder(FILES);
+      const pipe = join(folder.path, "pipe");
+      execFileSync("mkfifo", [pipe]);
+      const fd = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+      try {
+        const { code, text } = await runInFolder(folder.path, args);
         assert.equal(code, 0, text);
-        assert.ok(lstatSync(join(folder, "null")).isSymbolicLink());
+        const bytes = Buffer.alloc(256 * 1024);
+        assert.match(bytes.toString("utf8", 0, readSync(fd, bytes)), expected);
+      } finally {
+        closeSync(fd);
       }
-    }),
-  );
+      assert.ok(lstatSync(pipe).isFIFO());
+    });
+
+  test("leave devices alone", LIMIT, async () => {
+    using folder = createFolder(FILES);
+    // Not /dev/null itself: where this fails, it would be gone.
+    symlinkSync("/dev/null", join(folder.path, "null"));
+    for (const args of [
+      ["run", "x.ts", "--json", "null", "--csv", "null", "--profile-export-file", "null"],
+      [...perf(URL_OF_MOCK), "--json", "null", "-f", "null"],
+      [...profile(URL_OF_MOCK), "--records", "null"],
+    ]) {
+      const { code, text } = await runInFolder(folder.path, args);
+      assert.equal(code, 0, text);
+      assert.ok(lstatSync(join(folder.path, "null")).isSymbolicLink());
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -102,20 +102,27 @@ export function runRampart(args: readonly string[], options: ProcessOptions = {}
   return startRampart(args, options).result;
 }
 
-/** Calls `use` with a new folder outside the repository, which is removed afterwards. */
+/** A folder outside the repository, removed at the end of its scope. */
+export interface TestFolder extends Disposable {
+  readonly path: string;
+}
+
+/** Creates a folder with these files. */
+export function createFolder(files: Readonly<Record<string, string>>): TestFolder {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), "rampart-test-")));
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(path, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Calls `use` with a folder of its own. */
 export async function inFolder<T>(
   files: Readonly<Record<string, string>>,
   use: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "rampart-test-")));
-  try {
-    for (const [name, text] of Object.entries(files)) {
-      const path = join(folder, name);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
-    }
-    return await use(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  using folder = createFolder(files);
+  return await use(folder.path);
 }

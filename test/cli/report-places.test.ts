@@ -8,7 +8,7 @@ import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { readCsv } from "../report/read-csv.ts";
 import { TINY } from "../tokenize/tiny.ts";
-import { inFolder, runRampart } from "./rampart-process.ts";
+import { createFolder, runRampart } from "./rampart-process.ts";
 
 /** Where reports go, and what they look like there. */
 
@@ -31,66 +31,59 @@ export default defineScenario({
 
 describe("reports of a scenario", () => {
   test("--json - writes the JSON alone to standard output, and the text to standard error", async () => {
-    await inFolder({ "x.ts": SCENARIO }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts", "--json", "-"], { cwd });
-      assert.equal(code, 65, err);
-      const report = JSON.parse(out) as { requests: { completed: number } };
-      assert.equal(report.requests.completed, 20);
-      assert.match(err, /^FAILED {2}places: simple, /m);
-      assert.match(err, /^ {2}FAIL +throughput/m);
-    });
+    using folder = createFolder({ "x.ts": SCENARIO });
+    const { code, out, err } = await runRampart(["run", "x.ts", "--json", "-"], { cwd: folder.path });
+    assert.equal(code, 65, err);
+    const report = JSON.parse(out) as { requests: { completed: number } };
+    assert.equal(report.requests.completed, 20);
+    assert.match(err, /^FAILED {2}places: simple, /m);
+    assert.match(err, /^ {2}FAIL +throughput/m);
   });
 
   test("--csv - writes the tables alone to standard output", async () => {
-    await inFolder({ "x.ts": SCENARIO }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts", "--csv", "-"], { cwd });
-      assert.equal(code, 65, err);
-      assert.doesNotMatch(out, /FAILED|places/);
-      assert.match(out, /^[^\n]*,[^\n]*\n/);
-      assert.match(err, /^FAILED {2}places: simple, /m);
-    });
+    using folder = createFolder({ "x.ts": SCENARIO });
+    const { code, out, err } = await runRampart(["run", "x.ts", "--csv", "-"], { cwd: folder.path });
+    assert.equal(code, 65, err);
+    assert.doesNotMatch(out, /FAILED|places/);
+    assert.match(out, /^[^\n]*,[^\n]*\n/);
+    assert.match(err, /^FAILED {2}places: simple, /m);
   });
 
   test("genai-perf's --markdown - is alone on standard output, and its table on standard error", async () => {
-    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-    try {
-      await inFolder({}, async (cwd) => {
-        const target = ["-m", "tiny", "-u", `127.0.0.1:${mock.httpPort}`, "--endpoint-type", "chat"];
-        const rest = ["--osl", "2", "--request-count", "2", "--tokenizer", TINY, "--markdown", "-"];
-        const { code, out, err } = await runRampart(["genai-perf", "profile", ...target, ...rest], { cwd });
-        assert.equal(code, 0, err);
-        assert.match(out, /^## Measured: tiny\n/);
-        assert.doesNotMatch(out, /NVIDIA GenAI-Perf/);
-        assert.match(err, /NVIDIA GenAI-Perf \| LLM Metrics/);
-      });
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+    using folder = createFolder({});
+    const target = ["-m", "tiny", "-u", `127.0.0.1:${mock.httpPort}`, "--endpoint-type", "chat"];
+    const rest = ["--osl", "2", "--request-count", "2", "--tokenizer", TINY, "--markdown", "-"];
+    const { code, out, err } = await runRampart(["genai-perf", "profile", ...target, ...rest], { cwd: folder.path });
+    assert.equal(code, 0, err);
+    assert.match(out, /^## Measured: tiny\n/);
+    assert.doesNotMatch(out, /NVIDIA GenAI-Perf/);
+    assert.match(err, /NVIDIA GenAI-Perf \| LLM Metrics/);
   });
 
   test("pass and FAIL have colours where they are asked for, and none otherwise", async () => {
-    await inFolder({ "x.ts": SCENARIO }, async (cwd) => {
-      const plain = await runRampart(["run", "x.ts"], { cwd, env: { NO_COLOR: "1", FORCE_COLOR: "1" } });
-      assert.match(plain.out, /^ {2}pass +error rate/m);
-      const coloured = await runRampart(["run", "x.ts"], { cwd, env: { NO_COLOR: "", FORCE_COLOR: "1" } });
-      assert.match(coloured.out, /^ {2}\u001b\[32mpass\u001b\[0m +error rate/m);
-      assert.match(coloured.out, /^ {2}\u001b\[31mFAIL\u001b\[0m +throughput/m);
-    });
+    using folder = createFolder({ "x.ts": SCENARIO });
+    const plain = await runRampart(["run", "x.ts"], { cwd: folder.path, env: { NO_COLOR: "1", FORCE_COLOR: "1" } });
+    assert.match(plain.out, /^ {2}pass +error rate/m);
+    const coloured = await runRampart(["run", "x.ts"], { cwd: folder.path, env: { NO_COLOR: "", FORCE_COLOR: "1" } });
+    assert.match(coloured.out, /^ {2}\u001b\[32mpass\u001b\[0m +error rate/m);
+    assert.match(coloured.out, /^ {2}\u001b\[31mFAIL\u001b\[0m +throughput/m);
   });
 
   test("the CSV has the tokens that the JSON has", async () => {
-    await inFolder({ "x.ts": LLM }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts", "--csv", "x.csv", "--json", "x.json"], { cwd });
-      assert.equal(code, 0, out + err);
-      const [[row = {}] = []] = readCsv(await readFile(join(cwd, "x.csv"), "utf8"));
-      const { levels } = JSON.parse(await readFile(join(cwd, "x.json"), "utf8")) as {
-        levels: [{ metrics: MetricsJson }];
-      };
-      const ttft = spreadIn(levels[0], "timeToFirstTokenUs");
-      const near = (cell: string, expected = 0): void =>
-        assert.ok(Math.abs(Number(row[cell]) - expected) <= 1e-9 * expected && expected > 0, JSON.stringify(row));
-      near("outputTokensPerSec (per s)", valueIn(levels[0], "outputTokensPerSec"));
-      for (const statistic of ["p50", "p99"] as const) near(`timeToFirstToken.${statistic} (us)`, ttft?.[statistic]);
+    using folder = createFolder({ "x.ts": LLM });
+    const { code, out, err } = await runRampart(["run", "x.ts", "--csv", "x.csv", "--json", "x.json"], {
+      cwd: folder.path,
     });
+    assert.equal(code, 0, out + err);
+    const [[row = {}] = []] = readCsv(await readFile(join(folder.path, "x.csv"), "utf8"));
+    const { levels } = JSON.parse(await readFile(join(folder.path, "x.json"), "utf8")) as {
+      levels: [{ metrics: MetricsJson }];
+    };
+    const ttft = spreadIn(levels[0], "timeToFirstTokenUs");
+    const near = (cell: string, expected = 0): void =>
+      assert.ok(Math.abs(Number(row[cell]) - expected) <= 1e-9 * expected && expected > 0, JSON.stringify(row));
+    near("outputTokensPerSec (per s)", valueIn(levels[0], "outputTokensPerSec"));
+    for (const statistic of ["p50", "p99"] as const) near(`timeToFirstToken.${statistic} (us)`, ttft?.[statistic]);
   });
 });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { LIMIT } from "../time-limit.ts";
-import { inFolder } from "./rampart-process.ts";
+import { createFolder, inFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 
 /** `rampart report`: a stored report gives what the run gave. */
@@ -49,27 +49,25 @@ describe("a stored report", () => {
   });
 
   test("names files without a name after itself, and gives its JSON again", LIMIT, async () => {
-    await inFolder({ "load.ts": SCENARIO }, async (folder) => {
-      const contentOf = (name: string): string => readFileSync(join(folder, name), "utf8");
-      await runInFolder(folder, ["run", "load.ts", "--json", "run.json", "--html", "named.html"]);
-      const right = ["report", "run.json", "--csv", "--html", "--json", "again.json", "--junit", "-v"];
-      const shown = await runInFolder(folder, right);
-      assert.equal(shown.code, 0, shown.text);
-      for (const name of ["run.csv", "run.html", "run.xml"])
-        assert.match(shown.text, new RegExp(`^wrote ${name}$`, "m"));
-      assert.doesNotMatch(shown.text, /wrote again/);
-      assert.equal(contentOf("run.html"), contentOf("named.html"));
-      assert.equal(contentOf("again.json"), contentOf("run.json"));
-      for (const [args, message] of [
-        [["run.json", "--json"], /--json: needs a value\. Write --json FILE\|-\./],
-        [["run.json", "--json", "run.json"], /--json: is also a file that the run reads/],
-        [["--html", "run.json"], /FILE: is missing\. --html took run\.json: write .*report run\.json --html\./],
-      ] as const) {
-        const wrong = await runInFolder(folder, ["report", ...args]);
-        assert.equal(wrong.code, 64, wrong.text);
-        assert.match(wrong.text, message);
-      }
-    });
+    using folder = createFolder({ "load.ts": SCENARIO });
+    const contentOf = (name: string): string => readFileSync(join(folder.path, name), "utf8");
+    await runInFolder(folder.path, ["run", "load.ts", "--json", "run.json", "--html", "named.html"]);
+    const right = ["report", "run.json", "--csv", "--html", "--json", "again.json", "--junit", "-v"];
+    const shown = await runInFolder(folder.path, right);
+    assert.equal(shown.code, 0, shown.text);
+    for (const name of ["run.csv", "run.html", "run.xml"]) assert.match(shown.text, new RegExp(`^wrote ${name}$`, "m"));
+    assert.doesNotMatch(shown.text, /wrote again/);
+    assert.equal(contentOf("run.html"), contentOf("named.html"));
+    assert.equal(contentOf("again.json"), contentOf("run.json"));
+    for (const [args, message] of [
+      [["run.json", "--json"], /--json: needs a value\. Write --json FILE\|-\./],
+      [["run.json", "--json", "run.json"], /--json: is also a file that the run reads/],
+      [["--html", "run.json"], /FILE: is missing\. --html took run\.json: write .*report run\.json --html\./],
+    ] as const) {
+      const wrong = await runInFolder(folder.path, ["report", ...args]);
+      assert.equal(wrong.code, 64, wrong.text);
+      assert.match(wrong.text, message);
+    }
   });
 
   test("that is none, or of another version, is refused by name before anything is written", LIMIT, async () => {
@@ -82,27 +80,26 @@ describe("a stored report", () => {
       "sweep2.json": '{"version":2,"points":[{}]}',
       "compare.json": JSON.stringify(COMPARISON),
     };
-    await inFolder(files, async (folder) => {
-      for (const [args, message] of [
-        [["nothing.json"], /nothing\.json: cannot be read: there is no such file/],
-        [["v9.json"], /v9\.json: .* version 9, .* version 4\b/],
-        [["v2.json"], /v2\.json: .* version 2, .* version 4\b/],
-        [["sweep.json"], /sweep\.json: .* version 7, .* version 2\b/],
-        [["sweep2.json"], /sweep2\.json: .*: kind is missing\. Use the Rampart/],
-        [
-          ["compare.json"],
-          /compare\.json: is the JSON of rampart compare, which has no runs to show again\. Run rampart/,
-        ],
-        [["other.json"], /other\.json: is not the JSON of a run\. Give the JSON report of Rampart/],
-        [["text.json"], /text\.json: is not the JSON of a run/],
-        [[], /FILE: is missing/],
-        [["v9.json", "--markdown", "v9.json"], /--markdown: is also a file that the run reads/],
-      ] as const) {
-        const { code, text } = await runInFolder(folder, ["report", ...args, "--html", "page.html"]);
-        assert.equal(code, 64, text);
-        assert.match(text, message);
-        assert.throws(() => readFileSync(join(folder, "page.html")));
-      }
-    });
+    using folder = createFolder(files);
+    for (const [args, message] of [
+      [["nothing.json"], /nothing\.json: cannot be read: there is no such file/],
+      [["v9.json"], /v9\.json: .* version 9, .* version 4\b/],
+      [["v2.json"], /v2\.json: .* version 2, .* version 4\b/],
+      [["sweep.json"], /sweep\.json: .* version 7, .* version 2\b/],
+      [["sweep2.json"], /sweep2\.json: .*: kind is missing\. Use the Rampart/],
+      [
+        ["compare.json"],
+        /compare\.json: is the JSON of rampart compare, which has no runs to show again\. Run rampart/,
+      ],
+      [["other.json"], /other\.json: is not the JSON of a run\. Give the JSON report of Rampart/],
+      [["text.json"], /text\.json: is not the JSON of a run/],
+      [[], /FILE: is missing/],
+      [["v9.json", "--markdown", "v9.json"], /--markdown: is also a file that the run reads/],
+    ] as const) {
+      const { code, text } = await runInFolder(folder.path, ["report", ...args, "--html", "page.html"]);
+      assert.equal(code, 64, text);
+      assert.match(text, message);
+      assert.throws(() => readFileSync(join(folder.path, "page.html")));
+    }
   });
 });

@@ -7,7 +7,7 @@ import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn } from "../report/json-metrics.ts";
 import { startTruth, type TruthServer } from "../servers/truth.ts";
 import { LIMIT } from "../time-limit.ts";
-import { inFolder, rampartCommand, startProcess } from "./rampart-process.ts";
+import { createFolder, rampartCommand, startProcess } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** What a run says of its own lag while busy processes have its core, beside a server that knows its own times. */
@@ -46,15 +46,14 @@ async function run(
   load: string,
 ): Promise<{ readonly level: LevelJson | undefined; readonly text: string }> {
   const text = scenarioText({ load, target: `api.http("${server.url}/")` });
-  return inFolder({ "x.ts": text }, async (cwd) => {
-    const command = [...ON_CORE, ...rampartCommand(), "run", "x.ts", "--json", "r.json"];
-    const { code, out, err } = await startProcess(command, { cwd }).result;
-    // Where even more is busy, the load cannot be sent, and the run says so.
-    assert.ok(code === 0 || code === 66, out + err);
-    const { levels } = JSON.parse(readFileSync(join(cwd, "r.json"), "utf8")) as { levels: readonly LevelJson[] };
-    assert.ok(levels.length === 1 || code === 66, out + err);
-    return { level: levels[0], text: out + err };
-  });
+  using folder = createFolder({ "x.ts": text });
+  const command = [...ON_CORE, ...rampartCommand(), "run", "x.ts", "--json", "r.json"];
+  const { code, out, err } = await startProcess(command, { cwd: folder.path }).result;
+  // Where even more is busy, the load cannot be sent, and the run says so.
+  assert.ok(code === 0 || code === 66, out + err);
+  const { levels } = JSON.parse(readFileSync(join(folder.path, "r.json"), "utf8")) as { levels: readonly LevelJson[] };
+  assert.ok(levels.length === 1 || code === 66, out + err);
+  return { level: levels[0], text: out + err };
 }
 
 /** Names of times, which a statement about the client does not have. */
@@ -66,30 +65,26 @@ for (const [latencyMs, load] of [
   [5, 'rate(100, { for: "1200 ms" })'],
 ] as const)
   test(`${load} at ${latencyMs} ms claims no more lag than is outside of the server`, PINNED, async (t) => {
-    const server = await startTruth(latencyMs);
-    try {
-      const { level, text } = await run(server, load);
-      // Of a load that could not be sent at all nothing is claimed.
-      if (level === undefined) return;
-      const log = await server.log();
-      const ownMs = log.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / log.length;
-      const averageUs = spreadIn(level, "latencyUs")?.mean ?? 0;
-      const outsideMs = averageUs / 1e3 - ownMs;
-      const { client } = level;
-      t.diagnostic(`${outsideMs.toFixed(3)} ms outside of ${ownMs.toFixed(3)} ms; ${client.lagWarning}`);
-      for (const { biasMs } of client.lagBias ?? []) assert.ok(biasMs <= outsideMs, `${biasMs} of ${outsideMs} ms`);
-      if (client.lagWarning === null) {
-        // Without a word, the mean may be wrong by 5 %, and by what the client does even when it has its core.
-        const share = client.cpuRatio + client.coreWaitRatio;
-        assert.ok(share < 0.05 || client.loopLagMeanMs * 1e3 <= 0.05 * averageUs + 100, `${share}`);
-        return;
-      }
-      assert.doesNotMatch(client.lagWarning, CLAIM);
-      assert.match(client.lagWarning, /; stop other processes, /);
-      assert.match(text, /[Tt]he client (waited for a core|woke up about|took) /);
-      const said = /waited for a core (\d+) %/.exec(client.lagWarning)?.[1];
-      if (said !== undefined) assert.equal(Number(said), Math.round(client.coreWaitRatio * 100));
-    } finally {
-      await server.stop();
+    await using server = await startTruth(latencyMs);
+    const { level, text } = await run(server, load);
+    // Of a load that could not be sent at all nothing is claimed.
+    if (level === undefined) return;
+    const log = await server.log();
+    const ownMs = log.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / log.length;
+    const averageUs = spreadIn(level, "latencyUs")?.mean ?? 0;
+    const outsideMs = averageUs / 1e3 - ownMs;
+    const { client } = level;
+    t.diagnostic(`${outsideMs.toFixed(3)} ms outside of ${ownMs.toFixed(3)} ms; ${client.lagWarning}`);
+    for (const { biasMs } of client.lagBias ?? []) assert.ok(biasMs <= outsideMs, `${biasMs} of ${outsideMs} ms`);
+    if (client.lagWarning === null) {
+      // Without a word, the mean may be wrong by 5 %, and by what the client does even when it has its core.
+      const share = client.cpuRatio + client.coreWaitRatio;
+      assert.ok(share < 0.05 || client.loopLagMeanMs * 1e3 <= 0.05 * averageUs + 100, `${share}`);
+      return;
     }
+    assert.doesNotMatch(client.lagWarning, CLAIM);
+    assert.match(client.lagWarning, /; stop other processes, /);
+    assert.match(text, /[Tt]he client (waited for a core|woke up about|took) /);
+    const said = /waited for a core (\d+) %/.exec(client.lagWarning)?.[1];
+    if (said !== undefined) assert.equal(Number(said), Math.round(client.coreWaitRatio * 100));
   });

@@ -6,21 +6,10 @@ import { describe, test } from "node:test";
 import { readCsv } from "../report/read-csv.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { startCountingServer } from "./counting-server.ts";
-import {
-  inFolder,
-  type ProcessResult,
-  rampartCommand,
-  runRampart,
-  startProcess,
-  startRampart,
-} from "./rampart-process.ts";
-import { scenarioText } from "./scenario-files.ts";
+import { createFolder, inFolder, rampartCommand, runRampart, startProcess, startRampart } from "./rampart-process.ts";
+import { runText, scenarioText } from "./scenario-files.ts";
 
 /** The exit codes of `rampart run`, as DESIGN's table has them, and what is printed with each. */
-
-function runText(parts: Readonly<Record<string, string>>, ...flags: string[]): Promise<ProcessResult> {
-  return inFolder({ "x.ts": scenarioText(parts) }, (cwd) => runRampart(["run", "x.ts", ...flags], { cwd }));
-}
 
 describe("rampart run exits with", () => {
   test("0 when every assertion holds", async () => {
@@ -51,12 +40,11 @@ describe("rampart run exits with", () => {
   });
 
   test("that no request succeeds is said once with --quiet", async () => {
-    await inFolder({ "x.ts": scenarioText({ target: "embedded({ errorRate: '100 %' })" }) }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts", "--quiet"], { cwd });
-      assert.equal(code, 69, err);
-      assert.equal(out, "");
-      assert.equal((out + err).match(/all 10 requests failed/g)?.length, 1, err);
-    });
+    using folder = createFolder({ "x.ts": scenarioText({ target: "embedded({ errorRate: '100 %' })" }) });
+    const { code, out, err } = await runRampart(["run", "x.ts", "--quiet"], { cwd: folder.path });
+    assert.equal(code, 69, err);
+    assert.equal(out, "");
+    assert.equal((out + err).match(/all 10 requests failed/g)?.length, 1, err);
   });
 
   test("66 when an assertion is unresolved, 65 when another one fails, and JUnit has an error element", async () => {
@@ -75,13 +63,12 @@ describe("rampart run exits with", () => {
   });
 
   test("the CSV is written when every request failed", async () => {
-    await inFolder({ "x.ts": scenarioText({ target: "embedded({ errorRate: '100 %' })" }) }, async (cwd) => {
-      const { code } = await runRampart(["run", "x.ts", "--csv", "levels.csv"], { cwd });
-      assert.equal(code, 69);
-      const [row] = readCsv(readFileSync(join(cwd, "levels.csv"), "utf8"))[0] ?? [];
-      const { section, "level (concurrency)": load, "throughput (per s)": throughput } = row ?? {};
-      assert.deepEqual([section, load, throughput], ["levels", "1", "0"]);
-    });
+    using folder = createFolder({ "x.ts": scenarioText({ target: "embedded({ errorRate: '100 %' })" }) });
+    const { code } = await runRampart(["run", "x.ts", "--csv", "levels.csv"], { cwd: folder.path });
+    assert.equal(code, 69);
+    const [row] = readCsv(readFileSync(join(folder.path, "levels.csv"), "utf8"))[0] ?? [];
+    const { section, "level (concurrency)": load, "throughput (per s)": throughput } = row ?? {};
+    assert.deepEqual([section, load, throughput], ["levels", "1", "0"]);
   });
 
   test("0 when the server's statistics cannot be read, with one note", async () => {
@@ -173,53 +160,46 @@ describe("rampart run exits with", () => {
   });
 
   test("130 at Ctrl-C, with a report marked as partial", async () => {
-    await inFolder({ "x.ts": scenarioText({ load: 'hold(1, { for: "10 min" })' }) }, async (cwd) => {
-      const running = startRampart(["run", "x.ts", "--json", "x.json"], { cwd });
-      await running.waitFor(/measuring concurrency 1/);
-      running.interrupt();
-      const { code, out, err } = await running.result;
-      assert.equal(code, 130, out + err);
-      assert.match(out, /^PARTIAL {2}.*\n {2}\S/m);
-      assert.match(err, /interrupted/);
-      const report = JSON.parse(readFileSync(join(cwd, "x.json"), "utf8")) as { isPartial: boolean };
-      assert.equal(report.isPartial, true);
-    });
+    using folder = createFolder({ "x.ts": scenarioText({ load: 'hold(1, { for: "10 min" })' }) });
+    const running = startRampart(["run", "x.ts", "--json", "x.json"], { cwd: folder.path });
+    await running.waitFor(/measuring concurrency 1/);
+    running.interrupt();
+    const { code, out, err } = await running.result;
+    assert.equal(code, 130, out + err);
+    assert.match(out, /^PARTIAL {2}.*\n {2}\S/m);
+    assert.match(err, /interrupted/);
+    const report = JSON.parse(readFileSync(join(folder.path, "x.json"), "utf8")) as { isPartial: boolean };
+    assert.equal(report.isPartial, true);
   });
 
   test("130 at SIGTERM, with the same report", async () => {
-    await inFolder({ "x.ts": scenarioText({ load: 'hold(1, { for: "10 min" })' }) }, async (cwd) => {
-      const running = startRampart(["run", "x.ts"], { cwd });
-      await running.waitFor(/measuring concurrency 1/);
-      running.interrupt("SIGTERM");
-      const { code, out, err } = await running.result;
-      assert.equal(code, 130, out + err);
-      assert.match(out, /^PARTIAL {2}.*\n {2}\S/m);
-      assert.match(err, /interrupted by SIGTERM/);
-    });
+    using folder = createFolder({ "x.ts": scenarioText({ load: 'hold(1, { for: "10 min" })' }) });
+    const running = startRampart(["run", "x.ts"], { cwd: folder.path });
+    await running.waitFor(/measuring concurrency 1/);
+    running.interrupt("SIGTERM");
+    const { code, out, err } = await running.result;
+    assert.equal(code, 130, out + err);
+    assert.match(out, /^PARTIAL {2}.*\n {2}\S/m);
+    assert.match(err, /interrupted by SIGTERM/);
   });
 
   test("66 when more connections are needed than the process may open files", async () => {
-    await inFolder({ "x.ts": scenarioText({ load: 'hold(900, { for: "1 s" })' }) }, async (cwd) => {
-      const command = ["sh", "-c", 'ulimit -n 700; exec "$@"', "sh", ...rampartCommand(), "run", "x.ts"];
-      const { code, out, err } = await startProcess(command, { cwd }).result;
-      assert.equal(code, 66, out + err);
-      assert.match(
-        err,
-        /the load needs 900 requests in flight, .*: this process may open 700 files\. Raise that limit/,
-      );
-    });
+    using folder = createFolder({ "x.ts": scenarioText({ load: 'hold(900, { for: "1 s" })' }) });
+    const command = ["sh", "-c", 'ulimit -n 700; exec "$@"', "sh", ...rampartCommand(), "run", "x.ts"];
+    const { code, out, err } = await startProcess(command, { cwd: folder.path }).result;
+    assert.equal(code, 66, out + err);
+    assert.match(err, /the load needs 900 requests in flight, .*: this process may open 700 files\. Raise that limit/);
   });
 
   test("130 at once at the second Ctrl-C, when requests stay outstanding", async () => {
     const parts = { target: 'embedded({ latency: "10 min" })', load: 'hold(1, { for: "10 min" })' };
-    await inFolder({ "x.ts": scenarioText(parts) }, async (cwd) => {
-      const running = startRampart(["run", "x.ts"], { cwd });
-      await running.waitFor(/measuring concurrency 1/);
-      running.interrupt();
-      await running.waitFor(/waiting for requests in flight/);
-      running.interrupt();
-      assert.equal((await running.result).code, 130);
-    });
+    using folder = createFolder({ "x.ts": scenarioText(parts) });
+    const running = startRampart(["run", "x.ts"], { cwd: folder.path });
+    await running.waitFor(/measuring concurrency 1/);
+    running.interrupt();
+    await running.waitFor(/waiting for requests in flight/);
+    running.interrupt();
+    assert.equal((await running.result).code, 130);
   });
 });
 
@@ -261,7 +241,8 @@ describe("rampart run exits with 64", () => {
   ];
   for (const [name, args, text] of wrong) {
     test(name, async () => {
-      const { code, out, err } = await inFolder({ "x.ts": scenarioText({}) }, (cwd) => runRampart(args, { cwd }));
+      using folder = createFolder({ "x.ts": scenarioText({}) });
+      const { code, out, err } = await runRampart(args, { cwd: folder.path });
       assert.equal(code, 64, out + err);
       assert.equal(out, "");
       assert.match(err, text);

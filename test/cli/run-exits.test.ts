@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 import { LIMIT } from "../time-limit.ts";
-import { inFolder, type ProcessResult, ROOT, runRampart, startProcess } from "./rampart-process.ts";
+import { createFolder, type ProcessResult, ROOT, runRampart, startProcess } from "./rampart-process.ts";
 
 /** A scenario that ends the process itself never looks as if it had passed. */
 
@@ -54,19 +54,18 @@ const DURING: readonly (readonly [where: string, fields: Readonly<Record<string,
 describe("a scenario that ends the process", () => {
   for (const [where, fields] of DURING)
     test(`from ${where}: exits with 1 and says so`, LIMIT, async () => {
-      await inFolder({ "x.mjs": scenario(fields) }, async (cwd) => {
-        const { code, out, err } = await runRampart(["run", "x.mjs", "--records", "r.jsonl"], { cwd });
-        assert.equal(code, 1, out + err);
-        assert.match(
-          err,
-          /^rampart: x\.mjs: its code ended the process during its run \(exit code \d\), so the run does not count\./m,
-        );
-        assert.equal(err.match(/ended the process/g)?.length, 1);
-        // At teardown, the report is complete.
-        if (where === "teardown") return;
-        assert.doesNotMatch(out, /^pass/m);
-        assert.deepEqual(readdirSync(cwd), ["x.mjs"], "partial files stay behind");
-      });
+      using folder = createFolder({ "x.mjs": scenario(fields) });
+      const { code, out, err } = await runRampart(["run", "x.mjs", "--records", "r.jsonl"], { cwd: folder.path });
+      assert.equal(code, 1, out + err);
+      assert.match(
+        err,
+        /^rampart: x\.mjs: its code ended the process during its run \(exit code \d\), so the run does not count\./m,
+      );
+      assert.equal(err.match(/ended the process/g)?.length, 1);
+      // At teardown, the report is complete.
+      if (where === "teardown") return;
+      assert.doesNotMatch(out, /^pass/m);
+      assert.deepEqual(readdirSync(folder.path), ["x.mjs"], "partial files stay behind");
     });
 
   for (const [where, text] of [
@@ -74,29 +73,26 @@ describe("a scenario that ends the process", () => {
     ["after its definition", scenario({}, { after: "end();" })],
   ] as const)
     test(`while it is loaded, ${where}: exits with 64 and says so`, LIMIT, async () => {
-      await inFolder({ "x.mjs": text }, async (cwd) => {
-        const { code, out, err } = await runRampart(["run", "x.mjs"], { cwd });
-        assert.equal(code, 64, out + err);
-        assert.match(err, /^rampart: x\.mjs: its code ended the process while it was loaded \(exit code 0\)/m);
-      });
+      using folder = createFolder({ "x.mjs": text });
+      const { code, out, err } = await runRampart(["run", "x.mjs"], { cwd: folder.path });
+      assert.equal(code, 64, out + err);
+      assert.match(err, /^rampart: x\.mjs: its code ended the process while it was loaded \(exit code 0\)/m);
     });
 
   const api = join(ROOT, "src", "index.ts");
 
   test("as the main module, during the run: exits with 1", LIMIT, async () => {
-    await inFolder({ "x.mjs": scenario({ onRecord: "() => end()" }, { from: api }) }, async (cwd) => {
-      const { code, out, err } = await runMain(join(cwd, "x.mjs"));
-      assert.equal(code, 1, out + err);
-      assert.match(err, /its code ended the process during its run/);
-    });
+    using folder = createFolder({ "x.mjs": scenario({ onRecord: "() => end()" }, { from: api }) });
+    const { code, out, err } = await runMain(join(folder.path, "x.mjs"));
+    assert.equal(code, 1, out + err);
+    assert.match(err, /its code ended the process during its run/);
   });
 
   test("as the main module, before the run: exits with 64", LIMIT, async () => {
-    await inFolder({ "x.mjs": scenario({}, { from: api, after: "end();" }) }, async (cwd) => {
-      const { code, out, err } = await runMain(join(cwd, "x.mjs"));
-      assert.equal(code, 64, out + err);
-      assert.match(err, /its code ended the process before its run/);
-    });
+    using folder = createFolder({ "x.mjs": scenario({}, { from: api, after: "end();" }) });
+    const { code, out, err } = await runMain(join(folder.path, "x.mjs"));
+    assert.equal(code, 64, out + err);
+    assert.match(err, /its code ended the process before its run/);
   });
 
   test("a program that imports a scenario may end as it likes", LIMIT, async () => {
@@ -104,9 +100,8 @@ describe("a scenario that ends the process", () => {
       "x.mjs": scenario({}, { from: api }),
       "main.mjs": 'import scenario from "./x.mjs"; console.log(typeof scenario); process.exit(0);',
     };
-    await inFolder(files, async (cwd) => {
-      const { code, out, err } = await runMain(join(cwd, "main.mjs"));
-      assert.deepEqual([code, out.trim(), err], [0, "object", ""]);
-    });
+    using folder = createFolder(files);
+    const { code, out, err } = await runMain(join(folder.path, "main.mjs"));
+    assert.deepEqual([code, out.trim(), err], [0, "object", ""]);
   });
 });

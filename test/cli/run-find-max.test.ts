@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { listen } from "../servers/listen.ts";
-import { inFolder, runRampart } from "./rampart-process.ts";
+import { createFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** The search for the highest load, on a server that rejects what is above its capacity, so that the response is certain. */
@@ -53,12 +53,13 @@ describe("findMax", () => {
   ): Promise<{ code: number | null; out: string; report: Report; markdown: string }> {
     const load = `api.findMax({ range: ${over}, where: ${where}, window: "250 ms", settle: "100 ms", forAtMost: "${atMost}" })`;
     const text = scenarioText({ target: `api.http("${url}")`, load, ...(more === "" ? {} : { assert: more }) });
-    return inFolder({ "x.ts": text }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json", "--markdown", "r.md"], { cwd });
-      assert.doesNotMatch(err, /Error/);
-      const read = (name: string): string => readFileSync(join(cwd, name), "utf8");
-      return { code, out, report: JSON.parse(read("r.json")) as Report, markdown: read("r.md") };
+    using folder = createFolder({ "x.ts": text });
+    const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json", "--markdown", "r.md"], {
+      cwd: folder.path,
     });
+    assert.doesNotMatch(err, /Error/);
+    const read = (name: string): string => readFileSync(join(folder.path, name), "utf8");
+    return { code, out, report: JSON.parse(read("r.json")) as Report, markdown: read("r.md") };
   }
 
   test("finds the highest concurrency whose requests succeed", async () => {
@@ -145,9 +146,8 @@ describe("findMax refuses", () => {
   ];
   for (const [name, load, problem] of cases)
     test(name, async () => {
-      const { code, err } = await inFolder({ "x.ts": scenarioText({ load }) }, (cwd) =>
-        runRampart(["run", "x.ts"], { cwd }),
-      );
+      using folder = createFolder({ "x.ts": scenarioText({ load }) });
+      const { code, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
       assert.equal(code, 64, err);
       assert.match(err, problem);
     });

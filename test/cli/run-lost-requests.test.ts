@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { LIMIT } from "../time-limit.ts";
-import { inFolder } from "./rampart-process.ts";
+import { createFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 
 /** What a run says of requests that its server loses, beside the server's own log. */
@@ -61,15 +61,14 @@ const readReport = (folder: string): JsonReport => JSON.parse(readFileSync(join(
 test("the next request follows a lost one at once, and each is counted", LIMIT, async () => {
   const { url, log, stop } = await serve((number) => (number % EVERY === 0 ? CUT : WHOLE));
   try {
-    await inFolder({}, async (folder) => {
-      await runInFolder(folder, ["http", url, "-n", String(REQUESTS), "-c", "1", "--json", "r.json"]);
-      const failed = REQUESTS / EVERY;
-      const { requests } = readReport(folder);
-      assert.deepEqual({ ...requests }, { ...requests, sent: REQUESTS, completed: REQUESTS - failed, failed });
-      assert.equal(log.receivedCount, REQUESTS);
-      // A wait is 20 ms and more each time, and a busy machine is not late each time.
-      assert.ok(Math.min(...log.gapsMs) < 15, log.gapsMs.join());
-    });
+    using folder = createFolder({});
+    await runInFolder(folder.path, ["http", url, "-n", String(REQUESTS), "-c", "1", "--json", "r.json"]);
+    const failed = REQUESTS / EVERY;
+    const { requests } = readReport(folder.path);
+    assert.deepEqual({ ...requests }, { ...requests, sent: REQUESTS, completed: REQUESTS - failed, failed });
+    assert.equal(log.receivedCount, REQUESTS);
+    // A wait is 20 ms and more each time, and a busy machine is not late each time.
+    assert.ok(Math.min(...log.gapsMs) < 15, log.gapsMs.join());
   } finally {
     stop();
   }
@@ -91,15 +90,14 @@ load: { hold: { concurrency: 2, for: 5 s } }
 assert: [errorRate == 0, errorRate < 50 %]
 `;
   try {
-    await inFolder({ "x.yaml": scenario }, async (folder) => {
-      const { code, text } = await runInFolder(folder, ["run", "x.yaml", "--json", "r.json"]);
-      const { requests, verdict } = readReport(folder);
-      assert.equal(log.receivedCount, answeredCount + 2, text);
-      assert.deepEqual([requests.sent, requests.completed, requests.failed], [log.receivedCount, answeredCount, 0]);
-      assert.deepEqual([code, verdict.name], [66, "unresolved"], text);
-      assert.match(verdict.reasons[0]?.text ?? "", /^error rate = 0 %: 0 of .*; 2 requests /);
-      assert.equal(verdict.reasons.length, 1);
-    });
+    using folder = createFolder({ "x.yaml": scenario });
+    const { code, text } = await runInFolder(folder.path, ["run", "x.yaml", "--json", "r.json"]);
+    const { requests, verdict } = readReport(folder.path);
+    assert.equal(log.receivedCount, answeredCount + 2, text);
+    assert.deepEqual([requests.sent, requests.completed, requests.failed], [log.receivedCount, answeredCount, 0]);
+    assert.deepEqual([code, verdict.name], [66, "unresolved"], text);
+    assert.match(verdict.reasons[0]?.text ?? "", /^error rate = 0 %: 0 of .*; 2 requests /);
+    assert.equal(verdict.reasons.length, 1);
   } finally {
     stop();
   }

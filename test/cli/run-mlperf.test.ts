@@ -6,7 +6,7 @@ import type { MlperfResult } from "../../src/measure/mlperf/judge-mlperf.ts";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { takeMs, withServer } from "../run/kserve-server.ts";
-import { inFolder, runRampart } from "./rampart-process.ts";
+import { createFolder, inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** MLPerf's scenarios from a scenario file to the report. */
@@ -35,15 +35,14 @@ type LevelJson = Found["level"] & Pick<Found, "mlperf">;
 
 const PROMPTS = 'input.prompts({ file: "prompts.jsonl" })';
 
-function run(load: string, given: string | Readonly<Record<string, string>> = "embedded()"): Promise<Found> {
+async function run(load: string, given: string | Readonly<Record<string, string>> = "embedded()"): Promise<Found> {
   const parts = typeof given === "string" ? { target: given } : given;
   const files = { "x.ts": scenarioText({ load, ...parts }), "prompts.jsonl": '{"text":"what is it"}\n' };
-  return inFolder(files, async (cwd) => {
-    const { code, out } = await runRampart(["run", "x.ts", "--json", "report.json"], { cwd });
-    const report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as { levels: [LevelJson] };
-    const [level] = report.levels;
-    return { code, out, mlperf: level.mlperf, level };
-  });
+  using folder = createFolder(files);
+  const { code, out } = await runRampart(["run", "x.ts", "--json", "report.json"], { cwd: folder.path });
+  const report = JSON.parse(readFileSync(join(folder.path, "report.json"), "utf8")) as { levels: [LevelJson] };
+  const [level] = report.levels;
+  return { code, out, mlperf: level.mlperf, level };
 }
 
 describe("rampart run measures MLPerf's", () => {

@@ -2,16 +2,12 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { withServer } from "../run/kserve-server.ts";
+import { KserveServer } from "../run/kserve-server.ts";
 import { LIMIT } from "../time-limit.ts";
-import { inFolder, type ProcessResult, runRampart, startRampart } from "./rampart-process.ts";
-import { scenarioText } from "./scenario-files.ts";
+import { createFolder, runRampart, startRampart } from "./rampart-process.ts";
+import { runText, scenarioText } from "./scenario-files.ts";
 
 /** `rampart run` of a scenario that repeats its run. */
-
-function runText(parts: Readonly<Record<string, string>>, ...flags: string[]): Promise<ProcessResult> {
-  return inFolder({ "x.ts": scenarioText(parts) }, (cwd) => runRampart(["run", "x.ts", ...flags], { cwd }));
-}
 
 describe("a repeated run", LIMIT, () => {
   test("is measured and warmed up each time, and reported with all runs", async () => {
@@ -21,32 +17,31 @@ describe("a repeated run", LIMIT, () => {
       repeat: "3",
       assert: '[mean().below("10 s"), errorRate().is(0)]',
     };
-    await inFolder({ "x.ts": scenarioText(parts) }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts", "-v", "--json", "r.json"], { cwd });
-      assert.equal(code, 0, out + err);
-      assert.equal(err.match(/warming up at/g)?.length, 6);
-      const sums = [...out.matchAll(/^ {2}run \d: sent (\d+) requests .* (\d+) completed, 0 failed/gm)];
-      assert.equal(sums.length, 3);
-      for (const [, sent, completed] of sums) assert.deepEqual([sent, Number(sent) >= 46], [completed, true]);
-      // 60 requests or a few more without a failure show no more than that.
-      assert.equal(out.match(/^ +[12] .* 0 % +3\n.* 0 to (6\.0|5\.)\d* %$/gm)?.length, 2, out);
-      assert.match(
-        out.replaceAll(/\s+/g, " "),
-        /pass error rate = 0 % mean 0 % \(0 to (6\.0|5\.)\d* %\).*, kept in 3 of 3 runs/,
-      );
-      const json = JSON.parse(await readFile(join(cwd, "r.json"), "utf8"));
-      assert.deepEqual(
-        json.runs.map((run: { warmup: { sent: number; failed: number }; levels: object[] }) => [
-          run.warmup.sent >= 3,
-          run.warmup.failed,
-          run.levels.length,
-        ]),
-        new Array(3).fill([true, 0, 2]),
-      );
-      assert.deepEqual([json.repeat, json.combination.runs], [{ atLeast: 3, atMost: 3 }, 3]);
-      const starts = json.runs.map((run: { startedAt: string }) => run.startedAt);
-      assert.deepEqual([starts.toSorted(), starts[0]], [starts, json.startedAt]);
-    });
+    using folder = createFolder({ "x.ts": scenarioText(parts) });
+    const { code, out, err } = await runRampart(["run", "x.ts", "-v", "--json", "r.json"], { cwd: folder.path });
+    assert.equal(code, 0, out + err);
+    assert.equal(err.match(/warming up at/g)?.length, 6);
+    const sums = [...out.matchAll(/^ {2}run \d: sent (\d+) requests .* (\d+) completed, 0 failed/gm)];
+    assert.equal(sums.length, 3);
+    for (const [, sent, completed] of sums) assert.deepEqual([sent, Number(sent) >= 46], [completed, true]);
+    // 60 requests or a few more without a failure show no more than that.
+    assert.equal(out.match(/^ +[12] .* 0 % +3\n.* 0 to (6\.0|5\.)\d* %$/gm)?.length, 2, out);
+    assert.match(
+      out.replaceAll(/\s+/g, " "),
+      /pass error rate = 0 % mean 0 % \(0 to (6\.0|5\.)\d* %\).*, kept in 3 of 3 runs/,
+    );
+    const json = JSON.parse(await readFile(join(folder.path, "r.json"), "utf8"));
+    assert.deepEqual(
+      json.runs.map((run: { warmup: { sent: number; failed: number }; levels: object[] }) => [
+        run.warmup.sent >= 3,
+        run.warmup.failed,
+        run.levels.length,
+      ]),
+      new Array(3).fill([true, 0, 2]),
+    );
+    assert.deepEqual([json.repeat, json.combination.runs], [{ atLeast: 3, atMost: 3 }, 3]);
+    const starts = json.runs.map((run: { startedAt: string }) => run.startedAt);
+    assert.deepEqual([starts.toSorted(), starts[0]], [starts, json.startedAt]);
   });
 
   test("draws arrivals of its own in each run, and one seed draws them all again", async () => {
@@ -56,19 +51,19 @@ describe("a repeated run", LIMIT, () => {
       onRecord: `({ index, sentAtMs, latencyMs, scheduledLatencyMs }) =>
         appendFileSync("due.txt", \`\${index} \${sentAtMs + latencyMs - scheduledLatencyMs}\\n\`)`,
     })}`;
-    const gapsOf = async (...flags: string[]): Promise<{ out: string; seeds: number[]; gaps: number[][] }> =>
-      inFolder({ "x.ts": text }, async (cwd) => {
-        const { code, out } = await runRampart(["run", "x.ts", "-v", "--json", "r.json", ...flags], { cwd });
-        assert.equal(code, 0, out);
-        const { runs } = JSON.parse(await readFile(join(cwd, "r.json"), "utf8")) as { runs: { seed: number }[] };
-        const rows = (await readFile(join(cwd, "due.txt"), "utf8")).trim().split("\n");
-        const due = rows.map((row) => Number(row.split(" ")[1]));
-        const gaps = runs.map((_, run) => {
-          const ofRun = due.slice(30 * run, 30 * (run + 1)).toSorted((a, b) => a - b);
-          return ofRun.slice(1).map((at, index) => Math.round((at - (ofRun[index] ?? 0)) * 100));
-        });
-        return { out, seeds: runs.map(({ seed }) => seed), gaps };
+    const gapsOf = async (...flags: string[]): Promise<{ out: string; seeds: number[]; gaps: number[][] }> => {
+      using folder = createFolder({ "x.ts": text });
+      const { code, out } = await runRampart(["run", "x.ts", "-v", "--json", "r.json", ...flags], { cwd: folder.path });
+      assert.equal(code, 0, out);
+      const { runs } = JSON.parse(await readFile(join(folder.path, "r.json"), "utf8")) as { runs: { seed: number }[] };
+      const rows = (await readFile(join(folder.path, "due.txt"), "utf8")).trim().split("\n");
+      const due = rows.map((row) => Number(row.split(" ")[1]));
+      const gaps = runs.map((_, run) => {
+        const ofRun = due.slice(30 * run, 30 * (run + 1)).toSorted((a, b) => a - b);
+        return ofRun.slice(1).map((at, index) => Math.round((at - (ofRun[index] ?? 0)) * 100));
       });
+      return { out, seeds: runs.map(({ seed }) => seed), gaps };
+    };
     const isSame = (a: readonly number[] = [], b: readonly number[] = []): boolean =>
       a.length === b.length && a.every((gap, index) => Math.abs(gap - (b[index] ?? 0)) <= 1);
     const first = await gapsOf();
@@ -178,35 +173,30 @@ describe("a repeated run", LIMIT, () => {
 
   test("keeps the runs before the one in which it was interrupted", async () => {
     const never = new Promise<undefined>(() => {});
-    await withServer({ onInfer: ({ index }) => (index < 15 ? undefined : never) }, async (server) => {
-      const target = `triton("${server.url}", { model: "simple" })`;
-      await inFolder({ "x.ts": scenarioText({ target, repeat: "4" }) }, async (cwd) => {
-        const running = startRampart(["run", "x.ts"], { cwd });
-        await server.until(() => server.infers.length === 16);
-        running.interrupt("SIGINT");
-        const { code, out, err } = await running.result;
-        assert.equal(code, 130, out + err);
-        assert.match(out, /^PARTIAL .* 2 runs /m);
-        assert.match(out, /^ {2}run 2 +unfinished +1 /m);
-      });
-    });
+    await using server = await new KserveServer({ onInfer: ({ index }) => (index < 15 ? undefined : never) }).start();
+    const target = `triton("${server.url}", { model: "simple" })`;
+    using folder = createFolder({ "x.ts": scenarioText({ target, repeat: "4" }) });
+    const running = startRampart(["run", "x.ts"], { cwd: folder.path });
+    await server.until(() => server.infers.length === 16);
+    running.interrupt("SIGINT");
+    const { code, out, err } = await running.result;
+    assert.equal(code, 130, out + err);
+    assert.match(out, /^PARTIAL .* 2 runs /m);
+    assert.match(out, /^ {2}run 2 +unfinished +1 /m);
   });
 
   test("ends with the run whose server is gone, and keeps those before", async () => {
-    await withServer({}, async (server) => {
-      const target = `triton("${server.url}", { model: "simple" })`;
-      await inFolder(
-        { "x.ts": scenarioText({ target, repeat: "10000", load: "hold(1, { requests: 4 })" }) },
-        async (cwd) => {
-          const running = startRampart(["run", "x.ts"], { cwd });
-          await server.until(() => server.infers.length >= 9);
-          await server.stop();
-          const { code, out, err } = await running.result;
-          assert.equal(code, 69, out + err);
-          assert.match(out, /^PARTIAL /m);
-          assert.match(out, /^ {10}1 +\S.*\n/m);
-        },
-      );
+    await using server = await new KserveServer({}).start();
+    const target = `triton("${server.url}", { model: "simple" })`;
+    using folder = createFolder({
+      "x.ts": scenarioText({ target, repeat: "10000", load: "hold(1, { requests: 4 })" }),
     });
+    const running = startRampart(["run", "x.ts"], { cwd: folder.path });
+    await server.until(() => server.infers.length >= 9);
+    await server.stop();
+    const { code, out, err } = await running.result;
+    assert.equal(code, 69, out + err);
+    assert.match(out, /^PARTIAL /m);
+    assert.match(out, /^ {10}1 +\S.*\n/m);
   });
 });

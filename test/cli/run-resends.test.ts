@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readCsv } from "../report/read-csv.ts";
-import { inFolder } from "./rampart-process.ts";
+import { createFolder, inFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 
 /** Reports on connections that a server does not keep as it should: those that it closes, and those with a response too many. */
@@ -52,37 +52,36 @@ interface JsonReport {
 test("console, JSON, CSV, Markdown, page and records count requests that were sent again", async () => {
   const server = await startClosing();
   try {
-    await inFolder({}, async (folder) => {
-      const files = ["--json", "r.json", "--csv", "r.csv", "--markdown", "r.md", "--html", "r.html"];
-      const args = ["http", server.url, "-n", "200", "-c", "1", ...files, "--records", "r.jsonl"];
-      const { text } = await runInFolder(folder, args);
-      const read = (name: string): string => readFileSync(join(folder, name), "utf8");
-      const { requests, levels, notes } = JSON.parse(read("r.json")) as JsonReport;
-      const { resent } = requests;
-      // The server's own counts are the truth: every request that it received is one of these.
-      assert.equal(requests.sent, 200);
-      assert.equal(requests.completed + requests.failed, 200);
-      assert.equal(200 + resent, server.counts.received);
-      assert.equal(resent + requests.failed, server.counts.closed);
-      assert.ok(resent > 0, text);
-      const note = new RegExp(
-        `^${resent} requests? w\\w+ sent again, because the server closed the kept connection`,
-        "m",
-      );
-      const words = text.replaceAll(/\s+/g, " ");
-      assert.match(words, new RegExp(` failed ${requests.failed} .*${resent} requests? w\\w+ sent again, because`));
-      assert.ok(notes.some(({ code, text: said }) => code === "sent-again" && note.test(said)));
-      assert.equal(levels[0]?.resent, resent);
-      const [load] = readCsv(read("r.csv")).find(([first]) => first?.["section"] === "load") ?? [];
-      assert.equal(load?.["resent"], String(resent));
-      assert.match(read("r.md"), new RegExp(`${requests.failed} failed, ${resent} sent again`));
-      assert.match(read("r.md"), /the server closed the kept connection/);
-      assert.match(read("r.html"), new RegExp(`${requests.failed} failed, ${resent} sent again`));
-      assert.match(read("r.html"), /the server closed the kept connection/);
-      const lines = read("r.jsonl").trim().split("\n");
-      const marked = lines.filter((line) => (JSON.parse(line) as RecordLine).metadata.was_resent === true);
-      assert.deepEqual([lines.length, marked.length], [200, resent]);
-    });
+    using folder = createFolder({});
+    const files = ["--json", "r.json", "--csv", "r.csv", "--markdown", "r.md", "--html", "r.html"];
+    const args = ["http", server.url, "-n", "200", "-c", "1", ...files, "--records", "r.jsonl"];
+    const { text } = await runInFolder(folder.path, args);
+    const read = (name: string): string => readFileSync(join(folder.path, name), "utf8");
+    const { requests, levels, notes } = JSON.parse(read("r.json")) as JsonReport;
+    const { resent } = requests;
+    // The server's own counts are the truth: every request that it received is one of these.
+    assert.equal(requests.sent, 200);
+    assert.equal(requests.completed + requests.failed, 200);
+    assert.equal(200 + resent, server.counts.received);
+    assert.equal(resent + requests.failed, server.counts.closed);
+    assert.ok(resent > 0, text);
+    const note = new RegExp(
+      `^${resent} requests? w\\w+ sent again, because the server closed the kept connection`,
+      "m",
+    );
+    const words = text.replaceAll(/\s+/g, " ");
+    assert.match(words, new RegExp(` failed ${requests.failed} .*${resent} requests? w\\w+ sent again, because`));
+    assert.ok(notes.some(({ code, text: said }) => code === "sent-again" && note.test(said)));
+    assert.equal(levels[0]?.resent, resent);
+    const [load] = readCsv(read("r.csv")).find(([first]) => first?.["section"] === "load") ?? [];
+    assert.equal(load?.["resent"], String(resent));
+    assert.match(read("r.md"), new RegExp(`${requests.failed} failed, ${resent} sent again`));
+    assert.match(read("r.md"), /the server closed the kept connection/);
+    assert.match(read("r.html"), new RegExp(`${requests.failed} failed, ${resent} sent again`));
+    assert.match(read("r.html"), /the server closed the kept connection/);
+    const lines = read("r.jsonl").trim().split("\n");
+    const marked = lines.filter((line) => (JSON.parse(line) as RecordLine).metadata.was_resent === true);
+    assert.deepEqual([lines.length, marked.length], [200, resent]);
   } finally {
     server.stop();
   }

@@ -7,7 +7,7 @@ import { readMetrics, type Sample } from "../report/live/read-metrics.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { captureIo } from "./captured-io.ts";
-import { inFolder } from "./rampart-process.ts";
+import { createFolder } from "./rampart-process.ts";
 
 /** What one can see of a run while it lasts agrees with its report. */
 
@@ -37,53 +37,52 @@ interface Shown {
 }
 
 /** Runs a load test whose last request is answered after its metrics were read. */
-function watch(): Promise<Shown> {
-  return inFolder({}, async (folder) => {
-    const addressed = Promise.withResolvers<string>();
-    const watched = Promise.withResolvers<void>();
-    const looked = Promise.withResolvers<void>();
-    const target = await startAnsweringServer((response, index) => {
-      const answer = (): void => {
-        response.statusCode = index === FAILING ? 500 : 200;
-        response.end("ok");
-      };
-      if (index === 0) void watched.promise.then(answer);
-      else if (index === COUNT - 1) void looked.promise.then(answer);
-      else answer();
-    });
-    const collector = await startAnsweringServer((response) => response.end("{}"));
-    const { io } = captureIo();
-    let err = "";
-    const listening = {
-      ...io,
-      err: (text: string): void => {
-        err += text;
-        const [, url] = /watched at (http:\S+)\/ /.exec(err) ?? [];
-        if (url !== undefined) addressed.resolve(url);
-      },
+async function watch(): Promise<Shown> {
+  using folder = createFolder({});
+  const addressed = Promise.withResolvers<string>();
+  const watched = Promise.withResolvers<void>();
+  const looked = Promise.withResolvers<void>();
+  const target = await startAnsweringServer((response, index) => {
+    const answer = (): void => {
+      response.statusCode = index === FAILING ? 500 : 200;
+      response.end("ok");
     };
-    const file = join(folder, "report.json");
-    const args = [target.url, "-n", String(COUNT), "-q", "--watch-port", "0", "--otlp", collector.url, "--json", file];
-    const running = COMMAND.run(args, "rampart http", listening);
-    const url = await addressed.promise;
-    const page = await fetch(`${url}/events`);
-    watched.resolve();
-    const metrics = await readUntil(url, COUNT - 1);
-    looked.resolve();
-    const events = await page.text();
-    const code = await running;
-    assert.equal(code, 0, err);
-    target.close();
-    collector.close();
-    const [, last = ""] = [...events.matchAll(/^event: state\ndata: (.*)$/gm)].at(-1) ?? [];
-    const { resourceMetrics } = JSON.parse(collector.received.at(-1)?.text ?? "");
-    return {
-      report: JSON.parse(await readFile(file, "utf8")),
-      ...{ metrics, err },
-      lastState: JSON.parse(last),
-      otlp: resourceMetrics[0].scopeMetrics[0].metrics,
-    };
+    if (index === 0) void watched.promise.then(answer);
+    else if (index === COUNT - 1) void looked.promise.then(answer);
+    else answer();
   });
+  const collector = await startAnsweringServer((response) => response.end("{}"));
+  const { io } = captureIo();
+  let err = "";
+  const listening = {
+    ...io,
+    err: (text: string): void => {
+      err += text;
+      const [, url] = /watched at (http:\S+)\/ /.exec(err) ?? [];
+      if (url !== undefined) addressed.resolve(url);
+    },
+  };
+  const file = join(folder.path, "report.json");
+  const args = [target.url, "-n", String(COUNT), "-q", "--watch-port", "0", "--otlp", collector.url, "--json", file];
+  const running = COMMAND.run(args, "rampart http", listening);
+  const url = await addressed.promise;
+  const page = await fetch(`${url}/events`);
+  watched.resolve();
+  const metrics = await readUntil(url, COUNT - 1);
+  looked.resolve();
+  const events = await page.text();
+  const code = await running;
+  assert.equal(code, 0, err);
+  target.close();
+  collector.close();
+  const [, last = ""] = [...events.matchAll(/^event: state\ndata: (.*)$/gm)].at(-1) ?? [];
+  const { resourceMetrics } = JSON.parse(collector.received.at(-1)?.text ?? "");
+  return {
+    report: JSON.parse(await readFile(file, "utf8")),
+    ...{ metrics, err },
+    lastState: JSON.parse(last),
+    otlp: resourceMetrics[0].scopeMetrics[0].metrics,
+  };
 }
 
 /** Reads the metrics until this number of requests has ended. */

@@ -1,3 +1,5 @@
+import { createFolder, type ProcessResult, runRampart } from "./rampart-process.ts";
+
 /** Scenario files for tests. */
 
 /** A server that takes a while, so that a run for a time needs no core for itself. */
@@ -15,4 +17,13 @@ export function scenarioText(parts: Readonly<Record<string, string>>): string {
     "});",
     "",
   ].join("\n");
+}
+
+/** Runs the scenario of these fields in a folder of its own. */
+export async function runText(
+  parts: Readonly<Record<string, string>>,
+  ...flags: readonly string[]
+): Promise<ProcessResult> {
+  using folder = createFolder({ "x.ts": scenarioText(parts) });
+  return await runRampart(["run", "x.ts", ...flags], { cwd: folder.path });
 }

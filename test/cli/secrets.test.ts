@@ -10,7 +10,7 @@ import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
-import { inFolder, runRampart } from "./rampart-process.ts";
+import { createFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** No mode writes a secret anywhere, whoever says it again. */
@@ -279,38 +279,37 @@ const CASES: readonly Case[] = [
 
 /** All that a command wrote: texts by where they stand. */
 async function runInFolder({ args, files = {} }: Case): Promise<Map<string, string>> {
-  return inFolder({ "in.json": JSON.stringify(ENTRIES), ...files }, async (folder) => {
-    const texts = new Map([
-      ["stdout", ""],
-      ["stderr", ""],
-    ]);
-    const add =
-      (name: string) =>
-      (text: string): void => {
-        texts.set(name, `${texts.get(name)}${text}`);
-      };
-    const io = {
-      out: add("stdout"),
-      err: add("stderr"),
-      onInterrupt: () => () => {},
-      loadApi: () => import("../../src/index.ts"),
+  using folder = createFolder({ "in.json": JSON.stringify(ENTRIES), ...files });
+  const texts = new Map([
+    ["stdout", ""],
+    ["stderr", ""],
+  ]);
+  const add =
+    (name: string) =>
+    (text: string): void => {
+      texts.set(name, `${texts.get(name)}${text}`);
     };
-    const before = process.cwd();
-    process.chdir(folder);
-    try {
-      texts.set("exit code", String(await runCommandLine("rampart", args, io)));
-    } catch (error) {
-      texts.set("thrown", String(error));
-    } finally {
-      process.chdir(before);
-    }
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name);
-      if (entry.isFile() && !(entry.name in files))
-        texts.set(path.slice(folder.length + 1), await readFile(path, "utf8"));
-    }
-    return texts;
-  });
+  const io = {
+    out: add("stdout"),
+    err: add("stderr"),
+    onInterrupt: () => () => {},
+    loadApi: () => import("../../src/index.ts"),
+  };
+  const before = process.cwd();
+  process.chdir(folder.path);
+  try {
+    texts.set("exit code", String(await runCommandLine("rampart", args, io)));
+  } catch (error) {
+    texts.set("thrown", String(error));
+  } finally {
+    process.chdir(before);
+  }
+  for (const entry of await readdir(folder.path, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !(entry.name in files))
+      texts.set(path.slice(folder.path.length + 1), await readFile(path, "utf8"));
+  }
+  return texts;
 }
 
 describe("secrets", () => {
@@ -352,11 +351,10 @@ describe("secrets", () => {
   });
 
   test("are masked by the process as well", LIMIT, async () => {
-    await inFolder({ "x.ts": target(failing) }, async (cwd) => {
-      await writeFile(join(cwd, "in.json"), JSON.stringify(ENTRIES));
-      const { out, err } = await runRampart(["run", "x.ts"], { cwd });
-      assert.match(out + err, /\*\*\*/);
-      assert.doesNotMatch(out + err, FOUND);
-    });
+    using folder = createFolder({ "x.ts": target(failing) });
+    await writeFile(join(folder.path, "in.json"), JSON.stringify(ENTRIES));
+    const { out, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
+    assert.match(out + err, /\*\*\*/);
+    assert.doesNotMatch(out + err, FOUND);
   });
 });

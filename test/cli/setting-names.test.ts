@@ -9,11 +9,11 @@ import { inScenario } from "../../src/cli/setting-names.ts";
 import { MESSAGES, type MessageCode, type Said, type SettingPath, type Text, word } from "../../src/plan/messages.ts";
 import { problem, RunError, UserError, wordError, wordProblem } from "../../src/plan/problem.ts";
 import { ERROR_FORM } from "../../src/plan/sent-error.ts";
-import { withServer } from "../run/kserve-server.ts";
+import { KserveServer } from "../run/kserve-server.ts";
 import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { runCommand } from "./perf-analyzer/run-command.ts";
-import { inFolder, runRampart } from "./rampart-process.ts";
+import { createFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 
@@ -296,34 +296,28 @@ const FAILURES: readonly FailureCase[] = [
 describe("a failure is explained in each front door's terms:", () => {
   for (const { name, answer, path = "", flags = [], fields = "", ...said } of FAILURES)
     test(name, LIMIT, async () => {
-      const server = await startAnsweringServer(answer);
-      try {
-        const url = `${server.url}${path}`;
-        const { out, err } = await runScenario(url, "", fields);
-        assert.match(out + err, said.scenario);
-        assert.doesNotMatch(err, FLAG);
-        for (const [ran, wanted] of [
-          [await runPerfAnalyzer(url, flags), said.perfAnalyzer],
-          [await runGenaiPerf(url, flags), said.genaiPerf],
-        ] as const) {
-          assert.match(ran.err, wanted);
-          assert.doesNotMatch(ran.err, FIELD);
-        }
-      } finally {
-        server.close();
+      using server = await startAnsweringServer(answer);
+      const url = `${server.url}${path}`;
+      const { out, err } = await runScenario(url, "", fields);
+      assert.match(out + err, said.scenario);
+      assert.doesNotMatch(err, FLAG);
+      for (const [ran, wanted] of [
+        [await runPerfAnalyzer(url, flags), said.perfAnalyzer],
+        [await runGenaiPerf(url, flags), said.genaiPerf],
+      ] as const) {
+        assert.match(ran.err, wanted);
+        assert.doesNotMatch(ran.err, FIELD);
       }
     });
 });
 
 test("an input whose shape varies is explained in the terms of both front doors that send tensors", LIMIT, async () => {
-  await withServer({ inputs: [{ name: "IN", datatype: "FP32", dims: [-1, 4] }] }, async (server) => {
-    const { err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "2"]);
-    assert.match(err, /Give it a shape with --shape, for example 8,4\./);
-    const target = `triton("${server.url}", { model: "simple" })`;
-    await inFolder({ "x.ts": scenarioText({ target, load: "hold(1, { requests: 2 })" }) }, async (cwd) => {
-      const ran = await runRampart(["run", "x.ts"], { cwd });
-      assert.match(ran.err, /Give it a shape with shapes, for example 8,4\./);
-      assert.doesNotMatch(ran.err.replace("rampart run --help", ""), FLAG);
-    });
-  });
+  await using server = await new KserveServer({ inputs: [{ name: "IN", datatype: "FP32", dims: [-1, 4] }] }).start();
+  const { err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "2"]);
+  assert.match(err, /Give it a shape with --shape, for example 8,4\./);
+  const target = `triton("${server.url}", { model: "simple" })`;
+  using folder = createFolder({ "x.ts": scenarioText({ target, load: "hold(1, { requests: 2 })" }) });
+  const ran = await runRampart(["run", "x.ts"], { cwd: folder.path });
+  assert.match(ran.err, /Give it a shape with shapes, for example 8,4\./);
+  assert.doesNotMatch(ran.err.replace("rampart run --help", ""), FLAG);
 });

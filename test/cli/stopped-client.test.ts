@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
-import { inFolder, startRampart } from "./rampart-process.ts";
+import { createFolder, startRampart } from "./rampart-process.ts";
 
 /** A client that was stopped for longer than `--timeout`, as by a suspended host: what the server answered meanwhile lies in its sockets. */
 
@@ -24,51 +24,41 @@ describe("requests that were in flight when the client was stopped", () => {
     test(`did not time out: ${name}`, LIMIT, async () => {
       const body = Buffer.alloc(bytes, "x");
       const { promise: areSent, resolve } = Promise.withResolvers<void>();
-      const server = await startAnsweringServer((response, index) => {
+      using server = await startAnsweringServer((response, index) => {
         if (index === 2 * USERS) resolve();
         setTimeout(() => response.end(body), ANSWER_MS);
       });
-      try {
-        await inFolder({}, async (cwd) => {
-          const load = ["-c", String(USERS), "-n", String(REQUESTS), "--timeout", "3s"];
-          const running = startRampart(["http", server.url, ...load, "--json", "report.json"], { cwd });
-          await areSent;
-          running.interrupt("SIGSTOP");
-          await wait(STOP_MS);
-          running.interrupt("SIGCONT");
-          const { code, out, err } = await running.result;
-          assert.equal(code, 0, out + err);
-          const { requests } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-          assert.deepEqual([requests.completed, requests.failed], [REQUESTS, 0], out + err);
-        });
-      } finally {
-        server.close();
-      }
+      using folder = createFolder({});
+      const load = ["-c", String(USERS), "-n", String(REQUESTS), "--timeout", "3s"];
+      const running = startRampart(["http", server.url, ...load, "--json", "report.json"], { cwd: folder.path });
+      await areSent;
+      running.interrupt("SIGSTOP");
+      await wait(STOP_MS);
+      running.interrupt("SIGCONT");
+      const { code, out, err } = await running.result;
+      assert.equal(code, 0, out + err);
+      const { requests } = JSON.parse(readFileSync(join(folder.path, "report.json"), "utf8"));
+      assert.deepEqual([requests.completed, requests.failed], [REQUESTS, 0], out + err);
     });
 });
 
 test("a client that was stopped does not blame the server for the gap", LIMIT, async () => {
   const { promise: areSent, resolve } = Promise.withResolvers<void>();
-  const server = await startAnsweringServer((response, index) => {
+  using server = await startAnsweringServer((response, index) => {
     if (index === 200) resolve();
     setTimeout(() => response.end("x"), 10);
   });
-  try {
-    await inFolder({}, async (cwd) => {
-      const running = startRampart(["http", server.url, "-c", String(USERS), "-n", "400"], { cwd });
-      await areSent;
-      running.interrupt("SIGSTOP");
-      await wait(STOP_MS);
-      running.interrupt("SIGCONT");
-      const { out, err } = await running.result;
-      assert.match(
-        out,
-        /Nothing completed from [^!]*The\s+client\s+itself\s+did\s+not\s+run\s+for\s+([4-9]|\d\d)/,
-        out + err,
-      );
-      assert.doesNotMatch(out, /server's/);
-    });
-  } finally {
-    server.close();
-  }
+  using folder = createFolder({});
+  const running = startRampart(["http", server.url, "-c", String(USERS), "-n", "400"], { cwd: folder.path });
+  await areSent;
+  running.interrupt("SIGSTOP");
+  await wait(STOP_MS);
+  running.interrupt("SIGCONT");
+  const { out, err } = await running.result;
+  assert.match(
+    out,
+    /Nothing completed from [^!]*The\s+client\s+itself\s+did\s+not\s+run\s+for\s+([4-9]|\d\d)/,
+    out + err,
+  );
+  assert.doesNotMatch(out, /server's/);
 });

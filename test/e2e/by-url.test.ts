@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { inFolder, runRampart } from "../cli/rampart-process.ts";
+import { createFolder, inFolder, runRampart } from "../cli/rampart-process.ts";
 import { openTriton, readServerCounts, type TritonAddresses, waitForCounts } from "./servers.ts";
 
 /** `rampart triton` on the real server: what it finds out, and that the server counts what it says it sent. */
@@ -43,18 +43,17 @@ describe("rampart triton on Triton", () => {
   });
 
   test("sends inputs of variable shape, and lists the models where several are ready", async () => {
-    await inFolder({}, async (cwd) => {
-      const args = ["triton", triton.http, "--users", "1", "--requests", "5"];
-      const shaped = await runRampart([...args, "--model", "identity_fp32", "--shapes", "INPUT0:7", "--dry-run"], {
-        cwd,
-      });
-      assert.equal(shaped.code, 0, shaped.err);
-      assert.deepEqual((JSON.parse(shaped.out) as { target: { shapes: object } }).target.shapes, { INPUT0: [7] });
-      const usual = await runRampart([...args, "--model", "identity_fp32"], { cwd });
-      assert.equal(usual.code, 0, usual.out + usual.err);
-      const several = await runRampart(args, { cwd });
-      assert.equal(several.code, 64, several.out);
-      assert.match(several.err, /--model: is needed: the server has \d+ models\. Give one of .*identity_fp32/);
+    using folder = createFolder({});
+    const args = ["triton", triton.http, "--users", "1", "--requests", "5"];
+    const shaped = await runRampart([...args, "--model", "identity_fp32", "--shapes", "INPUT0:7", "--dry-run"], {
+      cwd: folder.path,
     });
+    assert.equal(shaped.code, 0, shaped.err);
+    assert.deepEqual((JSON.parse(shaped.out) as { target: { shapes: object } }).target.shapes, { INPUT0: [7] });
+    const usual = await runRampart([...args, "--model", "identity_fp32"], { cwd: folder.path });
+    assert.equal(usual.code, 0, usual.out + usual.err);
+    const several = await runRampart(args, { cwd: folder.path });
+    assert.equal(several.code, 64, several.out);
+    assert.match(several.err, /--model: is needed: the server has \d+ models\. Give one of .*identity_fp32/);
   });
 });

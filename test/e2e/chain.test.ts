@@ -134,12 +134,8 @@ describe("a chain of requests", () => {
         assert.equal(code, 0, stdout + stderr);
       };
       if (args[0] === "--agents") {
-        const nats = await startNats();
-        try {
-          await withAgentProcesses({ count: 2, folder, busUrl: nats.url }, () => run("--bus", nats.url));
-        } finally {
-          await nats.stop();
-        }
+        await using nats = await startNats();
+        await withAgentProcesses({ count: 2, folder, busUrl: nats.url }, () => run("--bus", nats.url));
       } else await run();
       checkOrder();
       assert.equal(server.count("login"), 4);

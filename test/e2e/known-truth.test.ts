@@ -32,22 +32,18 @@ interface Measured {
 
 /** Measures a server whose latency is evenly spread between both times. @param load the fields of the scenario */
 async function measure(fromMs: number, toMs: number, load: string): Promise<Measured> {
-  const server = await startTruth(fromMs, toMs);
-  try {
-    const text = `import { defineScenario, hold, http, intervals, rate, rateRamp } from "rampart";
+  await using server = await startTruth(fromMs, toMs);
+  const text = `import { defineScenario, hold, http, intervals, rate, rateRamp } from "rampart";
 export default defineScenario({ name: "truth", target: http("${server.url}/"), ${load} });
 `;
-    const file = writeIn(folder, `truth-${fromMs}-${toMs}.ts`, text);
-    const { code, stdout, stderr, report } = await runWithReport(["run", file]);
-    assert.equal(code, 0, `${stdout}\n${stderr}`);
-    const log = await server.log();
-    // Every request of the run, warm-up included, is in the server's log.
-    assert.equal(report.requests.completed, log.length);
-    const levels = report.levels as unknown as readonly Level[];
-    return { level: levels[0] as Level, levels, stdout, trueLog: log };
-  } finally {
-    await server.stop();
-  }
+  const file = writeIn(folder, `truth-${fromMs}-${toMs}.ts`, text);
+  const { code, stdout, stderr, report } = await runWithReport(["run", file]);
+  assert.equal(code, 0, `${stdout}\n${stderr}`);
+  const log = await server.log();
+  // Every request of the run, warm-up included, is in the server's log.
+  assert.equal(report.requests.completed, log.length);
+  const levels = report.levels as unknown as readonly Level[];
+  return { level: levels[0] as Level, levels, stdout, trueLog: log };
 }
 
 /** A relative difference that a late timer at an end of the level explains on a busy machine. */

@@ -16,39 +16,31 @@ import { LIMIT } from "../time-limit.ts";
 /** Runs a load. @param serveMs how long the server serves each request, one at a time */
 async function run(load: Load<"scheduled">, serveMs: number) {
   let freeAtMs = 0;
-  const server = await startAnsweringServer((response) => {
+  using server = await startAnsweringServer((response) => {
     freeAtMs = Math.max(freeAtMs, performance.now()) + serveMs;
     setTimeout(() => response.end("{}"), Math.max(0, freeAtMs - performance.now()));
   });
-  try {
-    const plan = toPlan(defineScenario({ name: "x", target: http(server.url), load }), "/");
-    const running = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
-    const result = await running.result;
-    return { result, json: toReportJson(plan, result), received: server.received.length };
-  } finally {
-    server.close();
-  }
+  const plan = toPlan(defineScenario({ name: "x", target: http(server.url), load }), "/");
+  const running = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
+  const result = await running.result;
+  return { result, json: toReportJson(plan, result), received: server.received.length };
 }
 
 test("requests that a server never answers are counted by their tags", LIMIT, async () => {
-  const server = await startAnsweringServer((response, index) => {
+  using server = await startAnsweringServer((response, index) => {
     if (server.received[index]?.text !== "lost") response.end("{}");
   });
-  try {
-    const bodies = ["fast", "lost", "fast", "fast", "lost"];
-    const inputs = generate(({ index }) => ({ body: bodies[index] ?? "", tags: { kind: bodies[index] ?? "" } }), {
-      count: bodies.length,
-    });
-    const scenario = defineScenario({ name: "x", target: http(server.url), inputs, load: rate(20, { for: "1 s" }) });
-    const plan = toPlan(scenario, "/");
-    const running = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
-    const unfinished = (await running.result).failures.find(({ kind }) => kind === "unfinished");
-    const lostCount = server.received.filter(({ text }) => text === "lost").length;
-    assert.ok(lostCount > 1);
-    assert.deepEqual(unfinished?.tagged, [{ tags: { kind: "lost" }, count: lostCount }]);
-  } finally {
-    server.close();
-  }
+  const bodies = ["fast", "lost", "fast", "fast", "lost"];
+  const inputs = generate(({ index }) => ({ body: bodies[index] ?? "", tags: { kind: bodies[index] ?? "" } }), {
+    count: bodies.length,
+  });
+  const scenario = defineScenario({ name: "x", target: http(server.url), inputs, load: rate(20, { for: "1 s" }) });
+  const plan = toPlan(scenario, "/");
+  const running = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
+  const unfinished = (await running.result).failures.find(({ kind }) => kind === "unfinished");
+  const lostCount = server.received.filter(({ text }) => text === "lost").length;
+  assert.ok(lostCount > 1);
+  assert.deepEqual(unfinished?.tagged, [{ tags: { kind: "lost" }, count: lostCount }]);
 });
 
 describe("rates end", () => {

@@ -7,7 +7,7 @@ import { before, beforeEach, test } from "node:test";
 import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import { makeFolder, writeIn } from "../make-folder.ts";
-import { listen } from "../servers/listen.ts";
+import { closing, listen } from "../servers/listen.ts";
 import { type Llama, startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
 import { LIMIT } from "../time-limit.ts";
@@ -70,28 +70,25 @@ const ANSWERS = [Array<number>(40).fill(1), [5, 5, 5, 5, 5, 5, 5, 5], [39, 1], [
 
 test("genai-perf measures a server with whole responses", LIMIT, async () => {
   let index = 0;
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => {
-      const event = (content: string): string =>
-        `data: ${JSON.stringify({ object: "chat.completion.chunk", choices: [{ delta: { content } }] })}\n\n`;
-      const events = (ANSWERS[index++ % ANSWERS.length] as number[]).map((tokens) => event("a".repeat(tokens)));
-      response.writeHead(200, { "Content-Type": "text/event-stream" }).write(`${events.join("")}data: [DONE]\n\n`);
-      response.end();
-    });
-  });
-  try {
-    const { request_count, output_sequence_length, ...times } = await profileChat(
-      `127.0.0.1:${await listen(server)}`,
-      40,
-      40,
-    );
-    assert.deepEqual([request_count.avg, output_sequence_length.min, output_sequence_length.max], [40, 40, 40]);
-    assert.ok(times.inter_token_latency.min > 0);
-    assert.ok(Number.isFinite(times.output_token_throughput_per_user.max));
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  using server = closing(
+    createServer((request, response) => {
+      request.resume().on("end", () => {
+        const event = (content: string): string =>
+          `data: ${JSON.stringify({ object: "chat.completion.chunk", choices: [{ delta: { content } }] })}\n\n`;
+        const events = (ANSWERS[index++ % ANSWERS.length] as number[]).map((tokens) => event("a".repeat(tokens)));
+        response.writeHead(200, { "Content-Type": "text/event-stream" }).write(`${events.join("")}data: [DONE]\n\n`);
+        response.end();
+      });
+    }),
+  );
+  const { request_count, output_sequence_length, ...times } = await profileChat(
+    `127.0.0.1:${await listen(server)}`,
+    40,
+    40,
+  );
+  assert.deepEqual([request_count.avg, output_sequence_length.min, output_sequence_length.max], [40, 40, 40]);
+  assert.ok(times.inter_token_latency.min > 0);
+  assert.ok(Number.isFinite(times.output_token_throughput_per_user.max));
 });
 
 test("genai-perf measures llama.cpp with a model that takes it no time", LIMIT, async () => {
@@ -166,36 +163,32 @@ for (const endpoint of ["chat", "completions"])
           cutRatio: 0,
         };
         const plan: MockPlan = { latency: NO_TIME, errorRatio: 0, responseBytes: 0, llm };
-        const mock = await startMock(plan, LOOPBACK);
-        try {
-          const tokenizer = writeByteTokenizer(folder);
-          const url = ["-u", `127.0.0.1:${mock.httpPort}`, "--tokenizer", tokenizer, "--artifact-dir", "out"];
-          const load = ["--concurrency", "2", "--request-count", "6", "--synthetic-input-tokens-mean", "20"];
-          const args = [
-            "genai-perf",
-            "profile",
-            "-m",
-            "tiny",
-            "--endpoint-type",
-            endpoint,
-            ...streaming,
-            ...url,
-            ...load,
-          ];
-          const own = await runRampart(args, { cwd: folder });
-          assert.equal(own.code, 0, own.stderr);
-          const script = writeIn(folder, "read.py", READ_EXPORT);
-          const [path] = readdirSync(join(folder, "out"), { recursive: true, encoding: "utf8" }).filter((name) =>
-            name.endsWith("profile_export.json"),
-          );
-          const { code, output } = await runClient(clients, [script, join(folder, "out", path as string), tokenizer], {
-            cwd: folder,
-            bin,
-          });
-          assert.equal(code, 0, output);
-          assert.match(output, /^read 6 [1-9]/m);
-        } finally {
-          await mock.stop();
-        }
+        await using mock = await startMock(plan, LOOPBACK);
+        const tokenizer = writeByteTokenizer(folder);
+        const url = ["-u", `127.0.0.1:${mock.httpPort}`, "--tokenizer", tokenizer, "--artifact-dir", "out"];
+        const load = ["--concurrency", "2", "--request-count", "6", "--synthetic-input-tokens-mean", "20"];
+        const args = [
+          "genai-perf",
+          "profile",
+          "-m",
+          "tiny",
+          "--endpoint-type",
+          endpoint,
+          ...streaming,
+          ...url,
+          ...load,
+        ];
+        const own = await runRampart(args, { cwd: folder });
+        assert.equal(own.code, 0, own.stderr);
+        const script = writeIn(folder, "read.py", READ_EXPORT);
+        const [path] = readdirSync(join(folder, "out"), { recursive: true, encoding: "utf8" }).filter((name) =>
+          name.endsWith("profile_export.json"),
+        );
+        const { code, output } = await runClient(clients, [script, join(folder, "out", path as string), tokenizer], {
+          cwd: folder,
+          bin,
+        });
+        assert.equal(code, 0, output);
+        assert.match(output, /^read 6 [1-9]/m);
       },
     );

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { before, describe, test } from "node:test";
 import { makeFolder } from "../make-folder.ts";
-import { withServer } from "../run/kserve-server.ts";
+import { KserveServer } from "../run/kserve-server.ts";
 import { startNats } from "../servers/nats.ts";
 import { LIMIT } from "../time-limit.ts";
 import { withAgentProcesses } from "./agent-process.ts";
@@ -67,30 +67,25 @@ describe("a scenario with packages", () => {
   }
 
   test("runs on agents that have none of its files", LIMIT, async () => {
-    const nats = await startNats();
+    await using nats = await startNats();
     const apart = makeFolder();
     const setup = { count: 2, folder: apart, busUrl: nats.url };
-    try {
-      await withAgentProcesses(setup, () =>
-        withServer({}, async (server) => {
-          const file = join(folder, "scenarios", "on-agents.ts");
-          // The check runs at the agents, with what the packages give there.
-          const text = FILES["scenarios/x.ts"]
-            ?.replace("embedded, hold", "hold, triton")
-            .replace("embedded()", `triton("${server.url}", { model: "simple" })`)
-            .replace("load:", 'check: () => (old.name === "b" && users === 2 ? undefined : "wrong package"),\n  load:')
-            .replace("old.requests", "40");
-          writeFileSync(file, text ?? "");
-          const args = ["run", file, "--bus", nats.url, "--agents", "2"];
-          const { code, stdout, stderr } = await runRampart(args, { cwd: folder });
-          assert.equal(code, 0, stdout + stderr);
-          assert.match(stdout, /^MEASURED {2}b both 5: [\s\S]* 40 requests$/m);
-          assert.deepEqual([server.successCount, stdout.match(/ +1 +20 +0$/gm)?.length], [40, 2], stdout);
-        }),
-      );
-    } finally {
-      await nats.stop();
-    }
+    await withAgentProcesses(setup, async () => {
+      await using server = await new KserveServer({}).start();
+      const file = join(folder, "scenarios", "on-agents.ts");
+      // The check runs at the agents, with what the packages give there.
+      const text = FILES["scenarios/x.ts"]
+        ?.replace("embedded, hold", "hold, triton")
+        .replace("embedded()", `triton("${server.url}", { model: "simple" })`)
+        .replace("load:", 'check: () => (old.name === "b" && users === 2 ? undefined : "wrong package"),\n  load:')
+        .replace("old.requests", "40");
+      writeFileSync(file, text ?? "");
+      const args = ["run", file, "--bus", nats.url, "--agents", "2"];
+      const { code, stdout, stderr } = await runRampart(args, { cwd: folder });
+      assert.equal(code, 0, stdout + stderr);
+      assert.match(stdout, /^MEASURED {2}b both 5: [\s\S]* 40 requests$/m);
+      assert.deepEqual([server.successCount, stdout.match(/ +1 +20 +0$/gm)?.length], [40, 2], stdout);
+    });
   });
 
   test("that is not installed is named", async () => {

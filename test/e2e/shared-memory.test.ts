@@ -12,7 +12,7 @@ import { type RunningProcess, startRampart } from "../cli/rampart-process.ts";
 import { casesHere } from "../few-cases.ts";
 import { makeFolder } from "../make-folder.ts";
 import { PLAIN_MOCK } from "../run/grpc-recorder.ts";
-import { type SeenInfer, type SeenRegion, withServer } from "../run/kserve-server.ts";
+import { KserveServer, type SeenInfer, type SeenRegion, withServer } from "../run/kserve-server.ts";
 import { type FakeCudart, makeFakeCudart } from "../servers/fake-cudart.ts";
 import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
@@ -237,31 +237,30 @@ describe("a GPU's memory", () => {
     "regions are created, filled, registered by their handles over HTTP, unregistered and freed",
     LIMIT,
     async () => {
-      await withServer({}, async (server) => {
-        const args = [...FLAGS, "cuda", "-u", server.url, "--request-count", "4"];
-        const { code, stderr } = await runRampart(args, { env: cudart.env });
-        assert.equal(code, 0, stderr);
-        const names = ["OUTPUT0", "OUTPUT1", "INPUT0_0_0", "INPUT1_0_0"];
-        assert.deepEqual(
-          server.seenRegions.map(({ kind, name, byte_size, device_id }) => ({ kind, name, byte_size, device_id })),
-          names.map((name) => ({ kind: "cuda", name, byte_size: 64, device_id: 0 })),
-        );
-        for (const [index, region] of server.seenRegions.entries()) {
-          const handle = handleIn(region);
-          assert.equal(handle.length, 64);
-          assert.equal(handle[63], 7);
-          assert.match(cudart.fileOf(handle), new RegExp(`/memory-${index}$`));
-        }
-        assert.equal(server.regions.size, 0);
-        assert.deepEqual(cudart.takeCalls(), [
-          ...CALLS_OF_A_REGION(0, 64, 0),
-          ...CALLS_OF_A_REGION(1, 64, 0),
-          ...CALLS_OF_A_REGION(2, 64, 64),
-          ...CALLS_OF_A_REGION(3, 64, 64),
-          ...[0, 1, 2, 3].map((index) => `cudaFree memory-${index}`),
-        ]);
-        assert.deepEqual(cudart.memories(), []);
-      });
+      await using server = await new KserveServer({}).start();
+      const args = [...FLAGS, "cuda", "-u", server.url, "--request-count", "4"];
+      const { code, stderr } = await runRampart(args, { env: cudart.env });
+      assert.equal(code, 0, stderr);
+      const names = ["OUTPUT0", "OUTPUT1", "INPUT0_0_0", "INPUT1_0_0"];
+      assert.deepEqual(
+        server.seenRegions.map(({ kind, name, byte_size, device_id }) => ({ kind, name, byte_size, device_id })),
+        names.map((name) => ({ kind: "cuda", name, byte_size: 64, device_id: 0 })),
+      );
+      for (const [index, region] of server.seenRegions.entries()) {
+        const handle = handleIn(region);
+        assert.equal(handle.length, 64);
+        assert.equal(handle[63], 7);
+        assert.match(cudart.fileOf(handle), new RegExp(`/memory-${index}$`));
+      }
+      assert.equal(server.regions.size, 0);
+      assert.deepEqual(cudart.takeCalls(), [
+        ...CALLS_OF_A_REGION(0, 64, 0),
+        ...CALLS_OF_A_REGION(1, 64, 0),
+        ...CALLS_OF_A_REGION(2, 64, 64),
+        ...CALLS_OF_A_REGION(3, 64, 64),
+        ...[0, 1, 2, 3].map((index) => `cudaFree memory-${index}`),
+      ]);
+      assert.deepEqual(cudart.memories(), []);
     },
   );
 
@@ -276,21 +275,20 @@ describe("a GPU's memory", () => {
       [validFile, 0],
       [wrongFile, 99],
     ] as const) {
-      await withServer({ onInfer }, async (server) => {
-        handlesOf = server.seenRegions;
-        const args = [...FLAGS, "cuda", "-u", server.url, "--request-count", "40", "--concurrency-range", "4"];
-        const { code, stderr } = await runRampart([...args, "--input-data", file], { env: cudart.env });
-        assert.equal(code, expectedCode, stderr);
-        if (expectedCode === 99) assert.match(stderr, /: OUTPUT1 differs at byte 0/);
-        const calls = cudart.takeCalls();
-        if (expectedCode === 0) {
-          const fetches = calls.filter((call) => /^cudaMemcpy memory-\d+\+\d+ 64 2$/.test(call));
-          assert.equal(fetches.length, 80, "two outputs of 40 requests");
-          assert.ok(new Set(fetches).size > 2, "from a place of its own for each request outstanding");
-        }
-        assert.deepEqual(cudart.memories(), []);
-        assert.equal(server.regions.size, 0);
-      });
+      await using server = await new KserveServer({ onInfer }).start();
+      handlesOf = server.seenRegions;
+      const args = [...FLAGS, "cuda", "-u", server.url, "--request-count", "40", "--concurrency-range", "4"];
+      const { code, stderr } = await runRampart([...args, "--input-data", file], { env: cudart.env });
+      assert.equal(code, expectedCode, stderr);
+      if (expectedCode === 99) assert.match(stderr, /: OUTPUT1 differs at byte 0/);
+      const calls = cudart.takeCalls();
+      if (expectedCode === 0) {
+        const fetches = calls.filter((call) => /^cudaMemcpy memory-\d+\+\d+ 64 2$/.test(call));
+        assert.equal(fetches.length, 80, "two outputs of 40 requests");
+        assert.ok(new Set(fetches).size > 2, "from a place of its own for each request outstanding");
+      }
+      assert.deepEqual(cudart.memories(), []);
+      assert.equal(server.regions.size, 0);
     }
   });
 
@@ -350,17 +348,16 @@ describe("a GPU's memory", () => {
     ["cudaMemcpy", "Failed to copy data to cuda shared memory for INPUT0_0_0"],
   ] as const) {
     test(`a failing ${failing} is reported with CUDA's message, and nothing is left`, LIMIT, async () => {
-      await withServer({}, async (server) => {
-        const env = { ...cudart.env, FAKE_CUDA_FAILS: failing };
-        const { code, stderr } = await runRampart([...FLAGS, "cuda", "-u", server.url], { env });
-        assert.equal(code, 99);
-        const reason = "CUDA driver version is insufficient for CUDA runtime version";
-        assert.match(stderr, new RegExp(`^error: .*: ${message}: ${reason}\n`));
-        assert.equal(server.regions.size, 0);
-        assert.equal(server.infers.length, 0);
-        cudart.takeCalls();
-        assert.deepEqual(cudart.memories(), []);
-      });
+      await using server = await new KserveServer({}).start();
+      const env = { ...cudart.env, FAKE_CUDA_FAILS: failing };
+      const { code, stderr } = await runRampart([...FLAGS, "cuda", "-u", server.url], { env });
+      assert.equal(code, 99);
+      const reason = "CUDA driver version is insufficient for CUDA runtime version";
+      assert.match(stderr, new RegExp(`^error: .*: ${message}: ${reason}\n`));
+      assert.equal(server.regions.size, 0);
+      assert.equal(server.infers.length, 0);
+      cudart.takeCalls();
+      assert.deepEqual(cudart.memories(), []);
     });
   }
 
@@ -373,14 +370,13 @@ describe("a GPU's memory", () => {
       writeFileSync(path, "int nothing;\n");
       const { execFileSync } = await import("node:child_process");
       execFileSync("gcc", ["-shared", "-fPIC", "-o", path.replace("empty.c", "libcudart.so"), path]);
-      await withServer({}, async (server) => {
-        const { code, stderr } = await runRampart([...FLAGS, "cuda", "-u", server.url], { env: other.env });
-        assert.equal(code, 99);
-        assert.match(
-          stderr,
-          /^error: Unable to init infer data manager: .*the library libcudart\.so has no cudaSetDevice/,
-        );
-      });
+      await using server = await new KserveServer({}).start();
+      const { code, stderr } = await runRampart([...FLAGS, "cuda", "-u", server.url], { env: other.env });
+      assert.equal(code, 99);
+      assert.match(
+        stderr,
+        /^error: Unable to init infer data manager: .*the library libcudart\.so has no cudaSetDevice/,
+      );
     } finally {
       other.remove();
     }

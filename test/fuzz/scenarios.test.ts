@@ -6,7 +6,7 @@ import { UserError } from "../../src/plan/problem.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { toLaterError, toLoadError } from "../../src/scenario/scenario-error.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { inFolder, runRampart } from "../cli/rampart-process.ts";
+import { createFolder, runRampart } from "../cli/rampart-process.ts";
 import { LIMIT } from "../time-limit.ts";
 import { fewerRuns } from "./bounds.ts";
 
@@ -202,7 +202,8 @@ describe("a scenario whose code throws", () => {
   ];
   for (const [name, text, said] of refused) {
     test(name, LIMIT, async () => {
-      const { code, err } = await inFolder({ "x.ts": text }, (cwd) => runRampart(["run", "x.ts"], { cwd }));
+      using folder = createFolder({ "x.ts": text });
+      const { code, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
       assert.equal(code, 64, err);
       assert.match(err, said);
       assert.doesNotMatch(err, /internal error|^\s+at /m);
@@ -214,7 +215,8 @@ describe("a scenario whose code throws", () => {
       "x.ts": `import { a } from "./other.ts";\nexport const b = 1;\nexport default a;\n`,
       "other.ts": 'import { b } from "./x.ts";\nexport const a = b + 1;\n',
     };
-    const { code, err } = await inFolder(files, (cwd) => runRampart(["run", "x.ts"], { cwd }));
+    using folder = createFolder(files);
+    const { code, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
     assert.equal(code, 64, err);
     assert.match(err, /^rampart: other\.ts:2:\d+: does not load: Cannot access 'b' before initialization\. /);
   });

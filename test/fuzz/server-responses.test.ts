@@ -159,15 +159,11 @@ describe("fuzz: responses of a KServe server over gRPC", () => {
 });
 
 test("an OpenAI server's error nested 100,000 deep is a failure with its reason", LIMIT, async () => {
-  const server = await startAnsweringServer((response) => response.writeHead(500).end(`{"error":${DEEP_OBJECT}}`));
+  using server = await startAnsweringServer((response) => response.writeHead(500).end(`{"error":${DEEP_OBJECT}}`));
   const folder = makeFolder();
-  try {
-    const input = writeIn(folder, "in.json", '{"data":[{"payload":[{"model":"m"}]}]}');
-    const args = "perf_analyzer -m m --service-kind openai --endpoint v1/chat/completions --async --request-count 1";
-    const ended = await runDoor([...args.split(" "), "--input-data", input, "-u", server.url]);
-    assertEndsWell(ended, [99], "an error");
-    assert.match(ended.err, /\{"a":\{"a"/);
-  } finally {
-    server.close();
-  }
+  const input = writeIn(folder, "in.json", '{"data":[{"payload":[{"model":"m"}]}]}');
+  const args = "perf_analyzer -m m --service-kind openai --endpoint v1/chat/completions --async --request-count 1";
+  const ended = await runDoor([...args.split(" "), "--input-data", input, "-u", server.url]);
+  assertEndsWell(ended, [99], "an error");
+  assert.match(ended.err, /\{"a":\{"a"/);
 });

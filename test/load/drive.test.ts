@@ -12,9 +12,10 @@ import {
   shareOfDrive,
 } from "../../src/load/drive.ts";
 import type { RequestRateLoadPlan } from "../../src/load/request-rate.ts";
-import { countOf, type Share } from "../../src/load/share.ts";
+import { countOf } from "../../src/load/share.ts";
 import { sum } from "../../src/plan/units.ts";
 import { rateLoad } from "../plan/make-plan.ts";
+import { sharesOf } from "./shares-of.ts";
 
 const DRIVES: readonly [drive: Drive, maxInFlight: number | undefined, limitedToThree: number | undefined][] = [
   [{ kind: "closed", concurrency: 4 }, 4, 3],
@@ -38,8 +39,6 @@ describe("a drive", () => {
 /** What several senders own together is what one of them sends alone. */
 
 const SENDERS = [1, 2, 3, 4, 5, 6, 7];
-
-const sharesOf = (count: number): Share[] => Array.from({ length: count }, (_, index) => ({ index, count }));
 
 /** Returns the parts of a load, one for each sender. */
 function divide(whole: () => Drive, count: number, sequenceCount?: number): Drive[] {

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { countOf, numberOf, type Share } from "../../src/load/share.ts";
+import { countOf, numberOf } from "../../src/load/share.ts";
 import { sum } from "../../src/plan/units.ts";
+import { sharesOf } from "./shares-of.ts";
 
 /** What several senders own together is what one of them sends alone. */
 
 const SENDERS = [1, 2, 3, 4, 5, 6, 7];
-
-const sharesOf = (count: number): Share[] => Array.from({ length: count }, (_, index) => ({ index, count }));
 
 test("the shares of a number add up to it, and differ by one at most", () => {
   fc.assert(

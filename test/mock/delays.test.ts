@@ -77,13 +77,9 @@ function timeAnswers(port: number, count: number): Promise<number[]> {
 test("no response leaves early, and the quickest come on time, by the clock of a client", LIMIT, async () => {
   const quickest: number[] = [];
   for (const latency of ["0ms", "2.9ms"]) {
-    const mock = await startMock(planOf(latency), LOOPBACK);
-    try {
-      const times = await timeAnswers(mock.httpPort, 150);
-      quickest.push(Math.min(...times));
-    } finally {
-      await mock.stop();
-    }
+    await using mock = await startMock(planOf(latency), LOOPBACK);
+    const times = await timeAnswers(mock.httpPort, 150);
+    quickest.push(Math.min(...times));
   }
   const [own, delayed] = quickest as [number, number];
   assert.ok(delayed >= 2.9, `${delayed} ms`);

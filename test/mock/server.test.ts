@@ -13,7 +13,7 @@ import { GrpcStreamClient } from "../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import type { Endpoint } from "../../src/transport/request.ts";
-import { Driver, endpointAt, getRequest } from "../transport/drive.ts";
+import { Driver, endpointAt, getRequest, openDriver } from "../transport/drive.ts";
 import { grpcCodec, httpCodec, readStreamed, simpleModel, simpleTensors, toInt32 } from "../transport/simple-model.ts";
 
 const quick = await startMock(DEFAULT_MOCK, LOOPBACK);
@@ -38,13 +38,8 @@ for (const [name, wire, create] of CLIENTS) {
         ? httpCodec({ ...simpleModel, outputs })
         : grpcCodec(wire === "grpc-stream", { ...simpleModel, outputs });
     const ask = async (server: typeof quick, codec: ReturnType<typeof codecFor>): ReturnType<Driver["request"]> => {
-      const driver = new Driver(create(endpointAt(wire === "http" ? server.httpPort : server.grpcPort)));
-      await driver.client.reserve(1);
-      try {
-        return await driver.request(0, codec.encode(simpleTensors(5), 4), "0042");
-      } finally {
-        driver.close();
-      }
+      using driver = await openDriver(create(endpointAt(wire === "http" ? server.httpPort : server.grpcPort)));
+      return await driver.request(0, codec.encode(simpleTensors(5), 4), "0042");
     };
 
     test("answers with sum and difference, and the request's id", async () => {

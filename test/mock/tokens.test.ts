@@ -6,7 +6,7 @@ import { createMockTokens } from "../../src/mock/tokens.ts";
 import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { loadTokenizer } from "../../src/tokenize/load-tokenizer.ts";
-import { inFolder } from "../cli/rampart-process.ts";
+import { createFolder } from "../cli/rampart-process.ts";
 
 /** How the mock's language model counts and writes, compared with each tokenizer itself. */
 
@@ -53,11 +53,10 @@ describe("the mock's tokens", () => {
   });
 
   test("refuses a tokenizer without a word that is one token", async () => {
-    await inFolder({ "pairs.json": JSON.stringify(PAIRS) }, async (folder) => {
-      const problems = await createMockTokens(join(folder, "pairs.json")).catch((error: UserError) => error);
-      assert.ok(problems instanceof UserError);
-      assert.match(word(problems.problems[0]?.message ?? ""), /no word of .*pairs\.json is always one token/);
-    });
+    using folder = createFolder({ "pairs.json": JSON.stringify(PAIRS) });
+    const problems = await createMockTokens(join(folder.path, "pairs.json")).catch((error: UserError) => error);
+    assert.ok(problems instanceof UserError);
+    assert.match(word(problems.problems[0]?.message ?? ""), /no word of .*pairs\.json is always one token/);
   });
 });
 

@@ -90,72 +90,54 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
 
 for (const [name, scenario] of SCENARIOS)
   test(`no two reports contradict each other: ${name}`, LIMIT, async () => {
-    const written = await writeReports(scenario);
-    try {
-      const runs = checkAllReports(written);
-      // A run that a busy machine ends has its error instead.
-      for (const { levels, error, failures } of runs)
-        assert.ok(levels.length > 0 || error !== undefined, JSON.stringify(failures));
-    } finally {
-      written.remove();
-    }
+    using written = await writeReports(scenario);
+    const runs = checkAllReports(written);
+    // A run that a busy machine ends has its error instead.
+    for (const { levels, error, failures } of runs)
+      assert.ok(levels.length > 0 || error !== undefined, JSON.stringify(failures));
   });
 
 test("records of a mix have the model of their target", LIMIT, async () => {
-  const written = await writeReports({ name: "models", target: MIX, load: hold(2, { requests: 12 }) });
-  try {
-    const models = recordsOf(written).map(
-      ({ metadata: { model, tags: { target = "" } = {} } }) => `${target} ${model}`,
-    );
-    assert.deepEqual([...new Set(models)].toSorted(), ["chat mock-llm", "tensors simple"]);
-  } finally {
-    written.remove();
-  }
+  using written = await writeReports({ name: "models", target: MIX, load: hold(2, { requests: 12 }) });
+  const models = recordsOf(written).map(({ metadata: { model, tags: { target = "" } = {} } }) => `${target} ${model}`);
+  assert.deepEqual([...new Set(models)].toSorted(), ["chat mock-llm", "tensors simple"]);
 });
 
 test("records outside of measured windows have a window of no level, or none", LIMIT, async () => {
-  const written = await writeReports({
+  using written = await writeReports({
     name: "windows",
     target: embedded({ latency: "1 ms" }),
     load: hold(2),
     warmupFor: "50 ms",
     stability,
   });
-  try {
-    const [
-      {
-        levels: [level],
-      } = { levels: [] },
-    ] = checkAllReports(written);
-    const warm = recordsOf(written).filter(({ metadata }) => metadata.benchmark_phase === "warmup");
-    assert.ok(warm.length > 0 && warm.every(({ metadata }) => metadata.window === undefined));
-    assert.ok(recordsOf(written).length > (level?.completed ?? 0));
-  } finally {
-    written.remove();
-  }
+  const [
+    {
+      levels: [level],
+    } = { levels: [] },
+  ] = checkAllReports(written);
+  const warm = recordsOf(written).filter(({ metadata }) => metadata.benchmark_phase === "warmup");
+  assert.ok(warm.length > 0 && warm.every(({ metadata }) => metadata.window === undefined));
+  assert.ok(recordsOf(written).length > (level?.completed ?? 0));
 });
 
 test("conversations have a table in the console, in Markdown and on the page", LIMIT, async () => {
-  const written = await writeReports({
+  using written = await writeReports({
     name: "conversations",
     target: embeddedLlm({ ...STREAM, errorRate: "15 %" }),
     inputs: prompts({ isl: 12, osl: 5, sessions: { count: 12, turns: 3 } }),
     load: sessions(4),
     tags,
   });
-  try {
-    const [run] = checkAllReports(written);
-    const { sessions: counts, requests } = run as { readonly sessions: Counts; readonly requests: { sent: number } };
-    // Every turn was sent, or its conversation ended before.
-    assert.deepEqual([counts.sessionCount, requests.sent + counts.unsentCount], [12, 36]);
-    assert.ok(written.read("html").includes(`<p>12 conversations`));
-    assert.match(written.read("markdown"), /^- 12 conversations/m);
-    assert.match(written.console, /^12 conversations/m);
-    if (counts.cutCount > 0)
-      assert.ok(written.console.includes(`12 conversations, ${counts.cutCount} of them cut short`), written.console);
-  } finally {
-    written.remove();
-  }
+  const [run] = checkAllReports(written);
+  const { sessions: counts, requests } = run as { readonly sessions: Counts; readonly requests: { sent: number } };
+  // Every turn was sent, or its conversation ended before.
+  assert.deepEqual([counts.sessionCount, requests.sent + counts.unsentCount], [12, 36]);
+  assert.ok(written.read("html").includes(`<p>12 conversations`));
+  assert.match(written.read("markdown"), /^- 12 conversations/m);
+  assert.match(written.console, /^12 conversations/m);
+  if (counts.cutCount > 0)
+    assert.ok(written.console.includes(`12 conversations, ${counts.cutCount} of them cut short`), written.console);
 });
 
 interface Counts {

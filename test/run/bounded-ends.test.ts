@@ -16,7 +16,7 @@ import { makeOpenAiTarget, makePlan, type PlanChange } from "../plan/make-plan.t
 import { makePromptsPlan } from "../plan/make-prompts-plan.ts";
 import { listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
-import { type KserveServer, withServer } from "./kserve-server.ts";
+import { KserveServer, withServer } from "./kserve-server.ts";
 
 /** Runs end in bounded time whatever is outstanding at the server, and every request is counted. */
 
@@ -43,29 +43,31 @@ function checkCounts(result: RunResult): void {
 describe("a request that stalls", () => {
   for (const concurrency of [1, 4]) {
     test(`is one failure, at concurrency ${concurrency}`, LIMIT, async () => {
-      await withServer({ onInfer: ({ index }) => (index === 7 ? NEVER : undefined) }, async (server) => {
-        const load = {
-          kind: "concurrency",
-          levels: { kind: "list", values: [concurrency] },
-          search: "linear",
-        } as const;
-        const result = await start(planFor(server, { load, client: { stallTimeoutMs: 1000 } })).result;
-        checkCounts(result);
-        assert.equal(result.error, undefined, result.error?.message);
-        assert.deepEqual([result.completedCount, result.failedCount], [99, 1]);
-        assert.deepEqual(
-          result.failures.map(({ kind, count }) => [kind, count]),
-          [["stalled", 1]],
-        );
-      });
+      await using server = await new KserveServer({
+        onInfer: ({ index }) => (index === 7 ? NEVER : undefined),
+      }).start();
+      const load = {
+        kind: "concurrency",
+        levels: { kind: "list", values: [concurrency] },
+        search: "linear",
+      } as const;
+      const result = await start(planFor(server, { load, client: { stallTimeoutMs: 1000 } })).result;
+      checkCounts(result);
+      assert.equal(result.error, undefined, result.error?.message);
+      assert.deepEqual([result.completedCount, result.failedCount], [99, 1]);
+      assert.deepEqual(
+        result.failures.map(({ kind, count }) => [kind, count]),
+        [["stalled", 1]],
+      );
     });
   }
 
   test("and another, far apart, are two", LIMIT, async () => {
-    await withServer({ onInfer: ({ index }) => (index % 50 === 7 ? NEVER : undefined) }, async (server) => {
-      const result = await start(planFor(server, { client: { stallTimeoutMs: 1000 } })).result;
-      assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 98, 2]);
-    });
+    await using server = await new KserveServer({
+      onInfer: ({ index }) => (index % 50 === 7 ? NEVER : undefined),
+    }).start();
+    const result = await start(planFor(server, { client: { stallTimeoutMs: 1000 } })).result;
+    assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 98, 2]);
   });
 });
 
@@ -78,38 +80,37 @@ const STALLS: readonly (readonly [name: string, isSilent: (index: number) => boo
 describe("a server that answers all but", () => {
   for (const [name, isSilent] of STALLS)
     test(`${name} has not stopped answering: the others are failed requests`, LIMIT, async () => {
-      await withServer({ onInfer: ({ index }) => (isSilent(index) ? NEVER : undefined) }, async (server) => {
-        const plan = planFor(server, {
-          load: { kind: "concurrency", levels: { kind: "list", values: [8] }, search: "linear" },
-          measurement: { mode: { kind: "requests", count: 100 } },
-          client: { stallTimeoutMs: 1000 },
-          failures: { maxRatio: 1 },
-        });
-        const result = await start(plan).result;
-        checkCounts(result);
-        assert.equal(result.error, undefined, result.error?.message);
-        assert.deepEqual([result.sentCount, result.failedCount], [100, 8]);
-        assert.equal(result.levels[0]?.outcome, "measured");
+      await using server = await new KserveServer({
+        onInfer: ({ index }) => (isSilent(index) ? NEVER : undefined),
+      }).start();
+      const plan = planFor(server, {
+        load: { kind: "concurrency", levels: { kind: "list", values: [8] }, search: "linear" },
+        measurement: { mode: { kind: "requests", count: 100 } },
+        client: { stallTimeoutMs: 1000 },
+        failures: { maxRatio: 1 },
       });
+      const result = await start(plan).result;
+      checkCounts(result);
+      assert.equal(result.error, undefined, result.error?.message);
+      assert.deepEqual([result.sentCount, result.failedCount], [100, 8]);
+      assert.equal(result.levels[0]?.outcome, "measured");
     });
 });
 
 test("a share of failures above the limit ends the run as soon as no success can lower it enough", LIMIT, async () => {
-  await withServer({ onInfer: ({ index }) => (index % 2 === 0 ? "no" : undefined) }, async (server) => {
-    const result = await start(planFor(server, { failures: { maxRatio: 0.1 } })).result;
-    checkCounts(result);
-    assert.match(result.error?.message ?? "", /^11 of 21 requests failed, more than the 10 % allowed/);
-    assert.equal(server.infers.length, 21 + 1);
-  });
+  await using server = await new KserveServer({ onInfer: ({ index }) => (index % 2 === 0 ? "no" : undefined) }).start();
+  const result = await start(planFor(server, { failures: { maxRatio: 0.1 } })).result;
+  checkCounts(result);
+  assert.match(result.error?.message ?? "", /^11 of 21 requests failed, more than the 10 % allowed/);
+  assert.equal(server.infers.length, 21 + 1);
 });
 
 test("a share of failures above the limit ends a run of a given time before that time", LIMIT, async () => {
-  await withServer({ onInfer: () => "no" }, async (server) => {
-    const measurement = { mode: { kind: "duration", durationMs: 600_000 } } as const;
-    const result = await start(planFor(server, { failures: { maxRatio: 0.5 }, measurement })).result;
-    assert.equal(result.error?.code, "failed-request");
-    assert.equal(result.failedCount >= 30, true);
-  });
+  await using server = await new KserveServer({ onInfer: () => "no" }).start();
+  const measurement = { mode: { kind: "duration", durationMs: 600_000 } } as const;
+  const result = await start(planFor(server, { failures: { maxRatio: 0.5 }, measurement })).result;
+  assert.equal(result.error?.code, "failed-request");
+  assert.equal(result.failedCount >= 30, true);
 });
 
 /** What a language model's server does to a request: it never ends. */
@@ -280,28 +281,26 @@ describe("a response outside of the load that has no end", () => {
   ] as const;
   for (const [name, isDripping] of modes) {
     test(`does not delay an interrupt during the set-up (${name})`, LIMIT, async () => {
-      await withServer({}, (server) =>
-        withDrips(server, isDripping, async (url, dripped) => {
-          const running = start(planFor(server, { target: { url }, client: PATIENT }));
-          running.result.catch(() => {});
-          await dripped;
-          running.interrupt();
-          await assert.rejects(running.result, { code: "interrupted" });
-        }),
-      );
+      await using server = await new KserveServer({}).start();
+      await withDrips(server, isDripping, async (url, dripped) => {
+        const running = start(planFor(server, { target: { url }, client: PATIENT }));
+        running.result.catch(() => {});
+        await dripped;
+        running.interrupt();
+        await assert.rejects(running.result, { code: "interrupted" });
+      });
     });
   }
 
   test("ends a run that cannot begin", LIMIT, async () => {
-    const ending = modes.map(([name, isDripping]) =>
-      withServer({}, (server) =>
-        withDrips(server, isDripping, async (url) => {
-          const plan = planFor(server, { target: { url }, client: { stallTimeoutMs: 1000 } });
-          const message = /no complete response within 2 s/;
-          await assert.rejects(start(plan).result, { code: "stalled", message }, name);
-        }),
-      ),
-    );
+    const ending = modes.map(async ([name, isDripping]) => {
+      await using server = await new KserveServer({}).start();
+      return await withDrips(server, isDripping, async (url) => {
+        const plan = planFor(server, { target: { url }, client: { stallTimeoutMs: 1000 } });
+        const message = /no complete response within 2 s/;
+        await assert.rejects(start(plan).result, { code: "stalled", message }, name);
+      });
+    });
     await Promise.all(ending);
   });
 
@@ -325,25 +324,24 @@ describe("a response outside of the load that has no end", () => {
   });
 
   test("is not read as a page of metrics after its timeout", LIMIT, async () => {
-    await withServer({}, (server) =>
-      withDrips(
-        server,
-        (path) => path === "/metrics",
-        async (url) => {
-          const telemetry = {
-            ...NO_TELEMETRY,
-            scrapes: { urls: [`http://${url}/metrics`], intervalMs: 100, isAsked: true },
-          };
-          const reasons: string[] = [];
-          const result = await start(planFor(server, { telemetry }), {
-            onWarning: (warning) => {
-              if (warning.kind === "metrics-unreachable") reasons.push(warning.reason);
-            },
-          }).result;
-          assert.equal(result.completedCount, 100);
-          assert.deepEqual(reasons, ["no complete response within 2 s"]);
-        },
-      ),
+    await using server = await new KserveServer({}).start();
+    await withDrips(
+      server,
+      (path) => path === "/metrics",
+      async (url) => {
+        const telemetry = {
+          ...NO_TELEMETRY,
+          scrapes: { urls: [`http://${url}/metrics`], intervalMs: 100, isAsked: true },
+        };
+        const reasons: string[] = [];
+        const result = await start(planFor(server, { telemetry }), {
+          onWarning: (warning) => {
+            if (warning.kind === "metrics-unreachable") reasons.push(warning.reason);
+          },
+        }).result;
+        assert.equal(result.completedCount, 100);
+        assert.deepEqual(reasons, ["no complete response within 2 s"]);
+      },
     );
   });
 });
@@ -374,17 +372,15 @@ describe("an ensemble that contains itself is refused", () => {
   ];
   for (const { name, config, models, message } of cases) {
     test(name, LIMIT, async () => {
-      await withServer({ config, called: models }, async (server) => {
-        await assert.rejects(start(planFor(server)).result, { code: "refused", message });
-      });
+      await using server = await new KserveServer({ config, called: models }).start();
+      await assert.rejects(start(planFor(server)).result, { code: "refused", message });
     });
   }
 
   test("but one model may be called twice", LIMIT, async () => {
     const options = { config: calling("a", "b"), called: [called("a", "b"), called("b")] };
-    await withServer(options, async (server) => {
-      assert.equal((await start(planFor(server)).result).completedCount, 100);
-    });
+    await using server = await new KserveServer(options).start();
+    assert.equal((await start(planFor(server)).result).completedCount, 100);
   });
 });
 

@@ -11,7 +11,8 @@ import { createRandom } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 import { LIMIT } from "../time-limit.ts";
-import { withServer } from "./kserve-server.ts";
+import { until } from "../until.ts";
+import { KserveServer } from "./kserve-server.ts";
 import { type FakeClient, makeDataset, makeDriver, makeService, starterOf } from "./send/fake-client.ts";
 import { checkSequences, type SequenceRequest } from "./send/sequence-traffic.ts";
 
@@ -34,10 +35,6 @@ function trafficOf(client: FakeClient): SequenceRequest[] {
   });
 }
 
-async function until(isMet: () => boolean): Promise<void> {
-  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 function answerAll(client: FakeClient): void {
   while (client.active.length > 0) client.answer(client.active[0] as number);
 }
@@ -45,16 +42,15 @@ function answerAll(client: FakeClient): void {
 test("a request that is aborted as the run ends is not followed by another", LIMIT, async () => {
   const onInfer = ({ index }: { index: number }): Promise<undefined> | string =>
     index === 0 ? new Promise((resolve) => setTimeout(() => resolve(undefined), 4000)) : "no";
-  await withServer({ isSequence: true, onInfer }, async (server) => {
-    const plan = makePlan({
-      failures: { maxRatio: 0 },
-      load: { kind: "concurrency", levels: { kind: "list", values: [2] }, search: "linear" },
-      target: { url: server.url },
-    });
-    const run = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
-    const { sentCount, completedCount, failedCount } = await run.result;
-    assert.equal(sentCount, completedCount + failedCount);
+  await using server = await new KserveServer({ isSequence: true, onInfer }).start();
+  const plan = makePlan({
+    failures: { maxRatio: 0 },
+    load: { kind: "concurrency", levels: { kind: "list", values: [2] }, search: "linear" },
+    target: { url: server.url },
   });
+  const run = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
+  const { sentCount, completedCount, failedCount } = await run.result;
+  assert.equal(sentCount, completedCount + failedCount);
 });
 
 test("a wait for the last response also ends when handling it throws", LIMIT, async () => {

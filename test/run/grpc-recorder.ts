@@ -20,12 +20,11 @@ export interface SeenCall {
 }
 
 /** A listening recorder. */
-export interface GrpcRecorder {
+export interface GrpcRecorder extends AsyncDisposable {
   readonly url: string;
   readonly calls: SeenCall[];
   /** All inference requests, decoded, of unary calls and streams. */
   infers(): ProtoObject[];
-  stop(): Promise<void>;
 }
 
 /** A mock that answers at once and never fails. */
@@ -69,7 +68,7 @@ export async function startGrpcRecorder(plan: MockPlan = PLAIN_MOCK): Promise<Gr
       calls
         .filter(({ path }) => path.endsWith("Infer"))
         .flatMap(({ messages }) => messages.map((message) => decodeMessage(INFER_REQUEST, message))),
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       for (const session of sessions) session.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },

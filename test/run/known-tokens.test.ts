@@ -14,7 +14,7 @@ import { hold } from "../../src/scenario/loads/concurrency.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { listen } from "../servers/listen.ts";
+import { closing, listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
 
@@ -197,30 +197,24 @@ const CASES: Readonly<Record<string, Case>> = {
 
 async function measure({ answer, isWhole, tokenizer = "none" }: Case): Promise<{ level: LevelResult; log: Sent[] }> {
   const log: Sent[] = [];
-  const server = createServer((request, response) => {
-    const one = new Answer(response);
-    log.push(one.sent);
-    request.resume().on("end", () => void answer(one));
-  });
-  try {
-    const url = `127.0.0.1:${await listen(server)}`;
-    const target = openai(url, { model: "m", tokenizer, streaming: isWhole !== true });
-    const inputs = prompts({ isl: INPUT_TOKENS, count: 2 });
-    const load = hold(2, { requests: REQUESTS });
-    const plan = toPlan(
-      defineScenario({ name: "x", target, load, inputs, assert: isWhole === true ? [] : [GOOD] }),
-      "/",
-    );
-    const { result } = startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) });
-    const { levels, error } = await result;
-    assert.equal(error, undefined, error?.message);
-    assert.equal(levels.length, 1);
-    // A rehearsal comes before.
-    return { level: levels[0] as LevelResult, log: log.slice(-REQUESTS) };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  using server = closing(
+    createServer((request, response) => {
+      const one = new Answer(response);
+      log.push(one.sent);
+      request.resume().on("end", () => void answer(one));
+    }),
+  );
+  const url = `127.0.0.1:${await listen(server)}`;
+  const target = openai(url, { model: "m", tokenizer, streaming: isWhole !== true });
+  const inputs = prompts({ isl: INPUT_TOKENS, count: 2 });
+  const load = hold(2, { requests: REQUESTS });
+  const plan = toPlan(defineScenario({ name: "x", target, load, inputs, assert: isWhole === true ? [] : [GOOD] }), "/");
+  const { result } = startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) });
+  const { levels, error } = await result;
+  assert.equal(error, undefined, error?.message);
+  assert.equal(levels.length, 1);
+  // A rehearsal comes before.
+  return { level: levels[0] as LevelResult, log: log.slice(-REQUESTS) };
 }
 
 /** Every response keeps it, where that is known. */

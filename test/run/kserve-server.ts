@@ -129,7 +129,7 @@ const ELEMENT_BYTES: Readonly<Record<string, number>> = {
 const INT32_16 = { datatype: "INT32", dims: [16] };
 
 /** A running server. */
-export class KserveServer {
+export class KserveServer implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   readonly infers: SeenInfer[] = [];
   /** Every region ever registered, and by name those that are now. */
@@ -189,6 +189,10 @@ export class KserveServer {
         resolve(this);
       });
     });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
   }
 
   async stop(): Promise<void> {
@@ -391,12 +395,8 @@ export class KserveServer {
 
 /** Starts a server, hands it to `use` and stops it afterwards. */
 export async function withServer<T>(options: KserveOptions, use: (server: KserveServer) => Promise<T>): Promise<T> {
-  const server = await new KserveServer(options).start();
-  try {
-    return await use(server);
-  } finally {
-    await server.stop();
-  }
+  await using server = await new KserveServer(options).start();
+  return await use(server);
 }
 
 /** A closed loop at a server that takes no time would keep a core busy for as long as it is measured. */

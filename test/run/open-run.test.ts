@@ -6,22 +6,21 @@ import { RunSignal } from "../../src/run/interrupt.ts";
 import { openRun, startPlan } from "../../src/run/run-plan.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
-import { withServer } from "./kserve-server.ts";
+import { KserveServer } from "./kserve-server.ts";
 
 const options = { openObserver: async () => ({}) };
 
 test("an opened run has its target and one sender, or a fleet of several", async () => {
-  await withServer({}, async (server) => {
-    for (const workers of [1, 2]) {
-      const plan = makePlan({ target: { url: server.url }, client: { workers } });
-      const open = await openRun(plan, new RunSignal(), options);
-      assert.equal(open.parts.session.service.model.name, "simple");
-      assert.equal(open.fleet?.count, workers === 1 ? undefined : workers);
-      assert.equal(open.growth, undefined);
-      await open.close();
-    }
-    assert.equal(server.successCount, 0, "nothing was sent");
-  });
+  await using server = await new KserveServer({}).start();
+  for (const workers of [1, 2]) {
+    const plan = makePlan({ target: { url: server.url }, client: { workers } });
+    const open = await openRun(plan, new RunSignal(), options);
+    assert.equal(open.parts.session.service.model.name, "simple");
+    assert.equal(open.fleet?.count, workers === 1 ? undefined : workers);
+    assert.equal(open.growth, undefined);
+    await open.close();
+  }
+  assert.equal(server.successCount, 0, "nothing was sent");
 });
 
 test("a server that is not there leaves nothing open", async () => {

@@ -33,49 +33,37 @@ async function runAround(urls: readonly string[], isAsked: boolean) {
 }
 
 test("pages are read around a run, and their change is in the result", LIMIT, async () => {
-  const stub = await startMetricsStub({ text: (scrape) => `# TYPE done counter\ndone ${10 * scrape}\n` });
-  try {
-    const { scrape, told } = await runAround([stub.url], true);
-    assert.deepEqual(told, []);
-    const [endpoint] = scrape?.endpoints ?? [];
-    assert.equal(endpoint?.url, stub.url);
-    assert.ok(stub.scrapes.length >= 3, `${stub.scrapes.length} readings: to look, at the start and at the end`);
-    assert.deepEqual(
-      endpoint?.families.map(({ name }) => name),
-      ["done"],
-    );
-  } finally {
-    await stub.stop();
-  }
+  await using stub = await startMetricsStub({ text: (scrape) => `# TYPE done counter\ndone ${10 * scrape}\n` });
+  const { scrape, told } = await runAround([stub.url], true);
+  assert.deepEqual(told, []);
+  const [endpoint] = scrape?.endpoints ?? [];
+  assert.equal(endpoint?.url, stub.url);
+  assert.ok(stub.scrapes.length >= 3, `${stub.scrapes.length} readings: to look, at the start and at the end`);
+  assert.deepEqual(
+    endpoint?.families.map(({ name }) => name),
+    ["done"],
+  );
 });
 
 test("a missing page is reported when it was requested, and does not affect the others", LIMIT, async () => {
-  const stub = await startMetricsStub();
+  await using stub = await startMetricsStub();
   const dead = `127.0.0.1:${await findDeadPort()}/metrics`;
-  try {
-    const asked = await runAround([dead, stub.url], true);
-    assert.deepEqual(asked.told, [dead]);
-    assert.deepEqual(
-      asked.scrape?.endpoints.map(({ url }) => url),
-      [dead, stub.url],
-    );
-    assert.deepEqual(await runAround([dead], false), { scrape: undefined, told: [] });
-  } finally {
-    await stub.stop();
-  }
+  const asked = await runAround([dead, stub.url], true);
+  assert.deepEqual(asked.told, [dead]);
+  assert.deepEqual(
+    asked.scrape?.endpoints.map(({ url }) => url),
+    [dead, stub.url],
+  );
+  assert.deepEqual(await runAround([dead], false), { scrape: undefined, told: [] });
 });
 
 test("a run that fails keeps its error", LIMIT, async () => {
-  const stub = await startMetricsStub();
+  await using stub = await startMetricsStub();
   const scrapes = openScrapes({ urls: [stub.url], intervalMs: 10_000, isAsked: true }, {}, new RunSignal());
-  try {
-    await assert.rejects(
-      scrapes.around(() => Promise.reject(new Error("no run"))),
-      /^Error: no run$/,
-    );
-  } finally {
-    await stub.stop();
-  }
+  await assert.rejects(
+    scrapes.around(() => Promise.reject(new Error("no run"))),
+    /^Error: no run$/,
+  );
 });
 
 const { message: MESSAGE } = new ResponseTooLargeError(16 * 1024 * 1024);

@@ -26,7 +26,7 @@ import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { loadTinyTokenizer } from "../inputs/tiny-tokenizer.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
-import { listen } from "../servers/listen.ts";
+import { closing, listen } from "../servers/listen.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
 
@@ -219,33 +219,30 @@ describe("a run of a language model", () => {
   test("the input of a turn has the tokens of the messages that the server received", LIMIT, async () => {
     const tokenizer = loadTinyTokenizer();
     const received: number[] = [];
-    const server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => {
-        const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: { content: string }[] };
-        received.push(messages.reduce((sum, { content }) => sum + tokenizer.count(content), 0));
-        // Models begin an answer with a space where their tokens have one.
-        response.writeHead(200, { "Content-Type": "text/event-stream" });
-        const text = JSON.stringify({ choices: [{ delta: { content: " the cat" } }] });
-        response.end(`data: ${text}\n\ndata: [DONE]\n\n`);
-      });
-    });
-    try {
-      const url = `127.0.0.1:${await listen(server)}`;
-      const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
-      const inputs = prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 4 } });
-      const { levels } = await run(planOf({}, { target, load: sessions(1), inputs }));
-      const counted = valuesOf(tokensOf(levels[0]).metrics.inputTokens).sort((a, b) => a - b);
-      assert.deepEqual(
-        counted,
-        received.sort((a, b) => a - b),
-      );
-      assert.deepEqual([counted.length, counted.slice(0, 3)], [12, [12, 12, 12]]);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    using server = closing(
+      createServer((request, response) => {
+        const chunks: Buffer[] = [];
+        request.on("data", (chunk: Buffer) => chunks.push(chunk));
+        request.on("end", () => {
+          const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: { content: string }[] };
+          received.push(messages.reduce((sum, { content }) => sum + tokenizer.count(content), 0));
+          // Models begin an answer with a space where their tokens have one.
+          response.writeHead(200, { "Content-Type": "text/event-stream" });
+          const text = JSON.stringify({ choices: [{ delta: { content: " the cat" } }] });
+          response.end(`data: ${text}\n\ndata: [DONE]\n\n`);
+        });
+      }),
+    );
+    const url = `127.0.0.1:${await listen(server)}`;
+    const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+    const inputs = prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 4 } });
+    const { levels } = await run(planOf({}, { target, load: sessions(1), inputs }));
+    const counted = valuesOf(tokensOf(levels[0]).metrics.inputTokens).sort((a, b) => a - b);
+    assert.deepEqual(
+      counted,
+      received.sort((a, b) => a - b),
+    );
+    assert.deepEqual([counted.length, counted.slice(0, 3)], [12, [12, 12, 12]]);
   });
 
   test("assertions are judged by the measurements", LIMIT, async () => {
@@ -348,30 +345,27 @@ for (const [name, change] of [
     LIMIT,
     async () => {
       let index = 0;
-      const server = createServer((request, response) => {
-        const mark = index++ % 3 === 0 ? "" : "data: [DONE]\n\n";
-        const text = 'data: {"choices":[{"delta":{"content":"the"}}]}\n\n';
-        response.setHeader("Content-Type", "text/event-stream");
-        request.resume().on("end", () => response.end(text + mark));
-      });
-      try {
-        const url = `127.0.0.1:${await listen(server)}`;
-        const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
-        let failedCount = 0;
-        // With several senders one meter measures for all, as someone follows single requests.
-        const observer = { onTokens: () => {}, onFailed: () => void failedCount++ };
-        const { levels, failures } = await run(planOf({}, { target, ...change }), observer);
-        const tokens = tokensOf(levels[0]);
-        assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
-        assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount, failedCount], [4, 2, 2]);
-        assert.match(failures[0]?.example ?? "", /^the stream ended after one event without its end mark/);
-        const told = tokenWarnings(tokens).join("\n");
-        assert.match(told, /^2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
-        assert.equal(toTokensJson(tokens).withoutEndMark, 2);
-      } finally {
-        server.closeAllConnections();
-        server.close();
-      }
+      using server = closing(
+        createServer((request, response) => {
+          const mark = index++ % 3 === 0 ? "" : "data: [DONE]\n\n";
+          const text = 'data: {"choices":[{"delta":{"content":"the"}}]}\n\n';
+          response.setHeader("Content-Type", "text/event-stream");
+          request.resume().on("end", () => response.end(text + mark));
+        }),
+      );
+      const url = `127.0.0.1:${await listen(server)}`;
+      const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+      let failedCount = 0;
+      // With several senders one meter measures for all, as someone follows single requests.
+      const observer = { onTokens: () => {}, onFailed: () => void failedCount++ };
+      const { levels, failures } = await run(planOf({}, { target, ...change }), observer);
+      const tokens = tokensOf(levels[0]);
+      assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
+      assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount, failedCount], [4, 2, 2]);
+      assert.match(failures[0]?.example ?? "", /^the stream ended after one event without its end mark/);
+      const told = tokenWarnings(tokens).join("\n");
+      assert.match(told, /^2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
+      assert.equal(toTokensJson(tokens).withoutEndMark, 2);
     },
   );
 
@@ -382,45 +376,44 @@ test("calls of tools are output: their first part is the first token, and they c
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
   const calling = (of: object): string => part({ tool_calls: [{ index: 0, function: of }] });
   const parts = [calling({ name: "the" }), calling({ arguments: " cat" }), calling({ arguments: " the" })];
-  const server = createServer(async (request, response) => {
-    await new Promise((resolve) => request.resume().on("end", resolve));
-    response.writeHead(200, { "Content-Type": "text/event-stream" }).write(part({ role: "assistant", content: null }));
-    for (const [at, text] of parts.entries()) {
-      await new Promise((resolve) => setTimeout(resolve, at === 0 ? BEFORE_MS : GAP_MS));
-      response.write(text);
-    }
-    response.end(`${part({}, "tool_calls")}data: [DONE]\n\n`);
+  using server = closing(
+    createServer(async (request, response) => {
+      await new Promise((resolve) => request.resume().on("end", resolve));
+      response
+        .writeHead(200, { "Content-Type": "text/event-stream" })
+        .write(part({ role: "assistant", content: null }));
+      for (const [at, text] of parts.entries()) {
+        await new Promise((resolve) => setTimeout(resolve, at === 0 ? BEFORE_MS : GAP_MS));
+        response.write(text);
+      }
+      response.end(`${part({}, "tool_calls")}data: [DONE]\n\n`);
+    }),
+  );
+  const target = openai(`127.0.0.1:${await listen(server)}`, {
+    model: "m",
+    tokenizer: TINY,
+    streaming: true,
   });
-  try {
-    const target = openai(`127.0.0.1:${await listen(server)}`, {
-      model: "m",
-      tokenizer: TINY,
-      streaming: true,
-    });
-    const assertions = [
-      goodput({ timeToFirstToken: "1 min", interTokenLatency: "1 min" }).above(0),
-      goodput({ timeToFirstToken: "290 ms" }).above(0),
-      goodput({ interTokenLatency: "10 ms" }).above(0),
-    ];
-    const plan = planOf({}, { target, load: hold(1, { requests: 3 }), assert: assertions });
-    const { levels } = await run(plan);
-    const { count, emptyCount, toolCallCount, metrics } = tokensOf(levels[0]);
-    assert.deepEqual([count, emptyCount, toolCallCount], [3, 0, 0]);
-    // A timer of Node.js may fire a millisecond early.
-    assert.ok((metrics.timeToFirstTokenNs?.min ?? 0) >= (BEFORE_MS - 2) * 1e6, `${metrics.timeToFirstTokenNs?.min}`);
-    const tokens = metrics.outputTokens?.mean ?? 0;
-    assert.ok(tokens >= 3, `${tokens}`);
-    const intervalNs = ((parts.length - 1) * (GAP_MS - 2) * 1e6) / (tokens - 1);
-    // A busy client reads a first part late, but not that of every request.
-    assert.ok((metrics.interTokenLatencyNs?.max ?? 0) >= intervalNs, `${metrics.interTokenLatencyNs?.max}`);
-    assert.deepEqual(
-      plan.assertions.map((assertion) => judge(assertion, levels, 1).state),
-      ["pass", "fail", "fail"],
-    );
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  const assertions = [
+    goodput({ timeToFirstToken: "1 min", interTokenLatency: "1 min" }).above(0),
+    goodput({ timeToFirstToken: "290 ms" }).above(0),
+    goodput({ interTokenLatency: "10 ms" }).above(0),
+  ];
+  const plan = planOf({}, { target, load: hold(1, { requests: 3 }), assert: assertions });
+  const { levels } = await run(plan);
+  const { count, emptyCount, toolCallCount, metrics } = tokensOf(levels[0]);
+  assert.deepEqual([count, emptyCount, toolCallCount], [3, 0, 0]);
+  // A timer of Node.js may fire a millisecond early.
+  assert.ok((metrics.timeToFirstTokenNs?.min ?? 0) >= (BEFORE_MS - 2) * 1e6, `${metrics.timeToFirstTokenNs?.min}`);
+  const tokens = metrics.outputTokens?.mean ?? 0;
+  assert.ok(tokens >= 3, `${tokens}`);
+  const intervalNs = ((parts.length - 1) * (GAP_MS - 2) * 1e6) / (tokens - 1);
+  // A busy client reads a first part late, but not that of every request.
+  assert.ok((metrics.interTokenLatencyNs?.max ?? 0) >= intervalNs, `${metrics.interTokenLatencyNs?.max}`);
+  assert.deepEqual(
+    plan.assertions.map((assertion) => judge(assertion, levels, 1).state),
+    ["pass", "fail", "fail"],
+  );
 });
 
 test("responses that were not streamed have no first token, and an assertion on it says why", LIMIT, async () => {
@@ -436,42 +429,39 @@ test("responses that were not streamed have no first token, and an assertion on 
     ];
   for (const [name, answer, unstreamedCount] of responsesOf) {
     let index = 0;
-    const server = createServer((request, response) => {
-      const [type, text] = answer(index++);
-      request.resume().on("end", () => response.writeHead(200, { "Content-Type": type }).end(text));
-    });
-    try {
-      const url = `127.0.0.1:${await listen(server)}`;
-      const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
-      const assertions = [
-        mean("timeToFirstToken").below("1 min"),
-        goodput({ timeToFirstToken: "1 min" }).above(0),
-        mean("latency").below("1 min"),
-      ];
-      const plan = planOf({}, { target, load: hold(1, { requests: 6 }), assert: assertions });
-      const { levels, failedCount } = await run(plan);
-      const tokens = tokensOf(levels[0]);
-      const { window } = levels[0] as (typeof levels)[number];
-      assert.deepEqual([failedCount, tokens.count, tokens.unstreamedCount], [0, 6, unstreamedCount], name);
-      const reason = new RegExp(`${unstreamedCount} of 6 responses were not streamed`);
-      const told = tokenWarnings(tokens).join("\n");
-      assert.match(told, reason);
-      assert.match(toTokensJson(tokens).warnings.join(), reason);
-      const metrics = toMetricsJson({ window }, 1);
-      assert.equal(metrics["timeToFirstTokenUs"]?.count ?? 0, 6 - unstreamedCount);
-      const verdicts = plan.assertions.map((assertion) => judge(assertion, levels, 1));
-      const isMet = unstreamedCount < 6;
-      assert.deepEqual(
-        verdicts.map(({ state }) => state),
-        [isMet ? "pass" : "unresolved", isMet ? "pass" : "unresolved", "pass"],
-      );
-      for (const verdict of verdicts.slice(0, 2)) {
-        if (isMet) assert.equal(verdict.reason, undefined);
-        else assert.match(verdict.reason ?? "", reason);
-      }
-    } finally {
-      server.closeAllConnections();
-      server.close();
+    using server = closing(
+      createServer((request, response) => {
+        const [type, text] = answer(index++);
+        request.resume().on("end", () => response.writeHead(200, { "Content-Type": type }).end(text));
+      }),
+    );
+    const url = `127.0.0.1:${await listen(server)}`;
+    const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+    const assertions = [
+      mean("timeToFirstToken").below("1 min"),
+      goodput({ timeToFirstToken: "1 min" }).above(0),
+      mean("latency").below("1 min"),
+    ];
+    const plan = planOf({}, { target, load: hold(1, { requests: 6 }), assert: assertions });
+    const { levels, failedCount } = await run(plan);
+    const tokens = tokensOf(levels[0]);
+    const { window } = levels[0] as (typeof levels)[number];
+    assert.deepEqual([failedCount, tokens.count, tokens.unstreamedCount], [0, 6, unstreamedCount], name);
+    const reason = new RegExp(`${unstreamedCount} of 6 responses were not streamed`);
+    const told = tokenWarnings(tokens).join("\n");
+    assert.match(told, reason);
+    assert.match(toTokensJson(tokens).warnings.join(), reason);
+    const metrics = toMetricsJson({ window }, 1);
+    assert.equal(metrics["timeToFirstTokenUs"]?.count ?? 0, 6 - unstreamedCount);
+    const verdicts = plan.assertions.map((assertion) => judge(assertion, levels, 1));
+    const isMet = unstreamedCount < 6;
+    assert.deepEqual(
+      verdicts.map(({ state }) => state),
+      [isMet ? "pass" : "unresolved", isMet ? "pass" : "unresolved", "pass"],
+    );
+    for (const verdict of verdicts.slice(0, 2)) {
+      if (isMet) assert.equal(verdict.reason, undefined);
+      else assert.match(verdict.reason ?? "", reason);
     }
   }
 });

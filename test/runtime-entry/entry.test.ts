@@ -3,7 +3,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { runtimeName } from "../../src/runtime/runtime.ts";
-import { inFolder, ROOT, rampartCommand, scriptCommand, startProcess } from "../cli/rampart-process.ts";
+import { createFolder, ROOT, rampartCommand, scriptCommand, startProcess } from "../cli/rampart-process.ts";
 
 /** Scenario files as programs: under the runtime that runs this test, and by their first line. */
 
@@ -80,21 +80,20 @@ describe("a scenario that is the program", () => {
 
   test("is run by its first line, with rampart on the PATH", { skip: process.platform === "win32" }, async () => {
     const words = rampartCommand().map((word) => `'${word}'`);
-    await inFolder({ rampart: `#!/bin/sh\nexec ${words.join(" ")} "$@"\n` }, async (folder) => {
-      await chmod(join(folder, "rampart"), 0o755);
-      const file = join(folder, "x.ts");
-      const text = [
-        "#!/usr/bin/env -S rampart run",
-        'import { defineScenario, embedded, hold } from "rampart";',
-        'export default defineScenario({ name: "by its first line", target: embedded(), load: hold(1, { requests: 5 }) });',
-      ].join("\n");
-      await writeFile(file, text, { mode: 0o755 });
-      const env = { PATH: `${folder}:${process.env["PATH"] ?? ""}` };
-      const { code, out, err } = await startProcess(["./x.ts", "--json", "x.json"], { cwd: folder, env }).result;
-      assert.equal(code, 0, out + err);
-      assert.match(out, /^MEASURED {2}by its first line: /m);
-      assert.match(out, / 5 requests$/m);
-    });
+    using folder = createFolder({ rampart: `#!/bin/sh\nexec ${words.join(" ")} "$@"\n` });
+    await chmod(join(folder.path, "rampart"), 0o755);
+    const file = join(folder.path, "x.ts");
+    const text = [
+      "#!/usr/bin/env -S rampart run",
+      'import { defineScenario, embedded, hold } from "rampart";',
+      'export default defineScenario({ name: "by its first line", target: embedded(), load: hold(1, { requests: 5 }) });',
+    ].join("\n");
+    await writeFile(file, text, { mode: 0o755 });
+    const env = { PATH: `${folder.path}:${process.env["PATH"] ?? ""}` };
+    const { code, out, err } = await startProcess(["./x.ts", "--json", "x.json"], { cwd: folder.path, env }).result;
+    assert.equal(code, 0, out + err);
+    assert.match(out, /^MEASURED {2}by its first line: /m);
+    assert.match(out, / 5 requests$/m);
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 import { loadScenario } from "../../src/scenario/load-module.ts";
-import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
+import { createFolder, inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
 import { runInFolder } from "../cli/run-in-folder.ts";
 
 /** Scenario files that `rampart run` loads from a folder where nothing is installed. */
@@ -43,22 +43,22 @@ const SCENARIO =
   'import { defineScenario, embedded, hold } from "rampart";\n' +
   'export default defineScenario({ name: "sound", target: embedded(), load: hold(1, { requests: 5 }) });\n';
 
-function runText(text: string, file = "x.ts", ...flags: string[]): Promise<ProcessResult> {
-  return inFolder({ [file]: text }, (cwd) => runRampart(["run", file, ...flags], { cwd }));
+async function runText(text: string, file = "x.ts", ...flags: string[]): Promise<ProcessResult> {
+  using folder = createFolder({ [file]: text });
+  return await runRampart(["run", file, ...flags], { cwd: folder.path });
 }
 
 describe("rampart run, where nothing is installed, loads", () => {
   test("enums, parameter properties, namespaces and relative imports", async () => {
-    await inFolder({ "x.ts": ENUMS, "level.ts": LEVEL }, async (cwd) => {
-      await mkdir(join(cwd, "shared"));
-      await writeFile(join(cwd, "shared", "settings.ts"), SETTINGS);
-      const { code, out, err } = await runRampart(["run", "x.ts"], { cwd });
-      assert.equal(code, 0, out + err);
-      assert.equal(err, "  measuring concurrency 4 …\n");
-      assert.match(out, /^PASSED {2}enums and classes: [\s\S]*^ +4 +\S/m);
-      assert.match(out, / 40 requests$/m);
-      assert.equal(out.match(/^ {2}pass/gm)?.length, 2);
-    });
+    using folder = createFolder({ "x.ts": ENUMS, "level.ts": LEVEL });
+    await mkdir(join(folder.path, "shared"));
+    await writeFile(join(folder.path, "shared", "settings.ts"), SETTINGS);
+    const { code, out, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
+    assert.equal(code, 0, out + err);
+    assert.equal(err, "  measuring concurrency 4 …\n");
+    assert.match(out, /^PASSED {2}enums and classes: [\s\S]*^ +4 +\S/m);
+    assert.match(out, / 40 requests$/m);
+    assert.equal(out.match(/^ {2}pass/gm)?.length, 2);
   });
 
   test("a scenario without a name, which has that of its file", async () => {
@@ -80,15 +80,14 @@ describe("rampart run, where nothing is installed, loads", () => {
       'inputs: input.json("./data.json"), load:',
     );
     const one = JSON.stringify({ content: Array(16).fill(1), shape: [16] });
-    await inFolder({ "data.json": `{"data": [{"INPUT0": ${one}, "INPUT1": ${one}}]}` }, async (cwd) => {
-      await mkdir(join(cwd, "elsewhere"));
-      await writeFile(join(cwd, "x.ts"), text);
-      for (const path of ["../x.ts", join(cwd, "x.ts")]) {
-        const { code, out, err } = await runRampart(["run", path], { cwd: join(cwd, "elsewhere") });
-        assert.equal(code, 0, out + err);
-        assert.match(out, / 5 requests$/m);
-      }
-    });
+    using folder = createFolder({ "data.json": `{"data": [{"INPUT0": ${one}, "INPUT1": ${one}}]}` });
+    await mkdir(join(folder.path, "elsewhere"));
+    await writeFile(join(folder.path, "x.ts"), text);
+    for (const path of ["../x.ts", join(folder.path, "x.ts")]) {
+      const { code, out, err } = await runRampart(["run", path], { cwd: join(folder.path, "elsewhere") });
+      assert.equal(code, 0, out + err);
+      assert.match(out, / 5 requests$/m);
+    }
   });
 
   test("JavaScript, and names with blanks and signs", async () => {
@@ -135,10 +134,11 @@ describe("rampart run, where nothing is installed, loads", () => {
 });
 
 /** Runs a file: as a process where that is the executable; here on Deno and Node, which take long to start so often. */
-function refuse(files: Readonly<Record<string, string>>, file = "x.ts"): Promise<ProcessResult> {
-  return inFolder(files, (cwd) =>
-    runtimeName === "bun" ? runRampart(["run", file], { cwd }) : runInFolder(cwd, ["run", file]),
-  );
+async function refuse(files: Readonly<Record<string, string>>, file = "x.ts"): Promise<ProcessResult> {
+  using folder = createFolder(files);
+  return (await runtimeName) === "bun"
+    ? await runRampart(["run", file], { cwd: folder.path })
+    : await runInFolder(folder.path, ["run", file]);
 }
 
 describe("rampart run refuses", () => {
@@ -217,7 +217,8 @@ describe("rampart run refuses", () => {
   }
 
   test("a file that is no code, and says which files are scenarios", async () => {
-    const { code, err } = await inFolder({ "x.txt": "hello" }, (cwd) => runRampart(["run", "x.txt"], { cwd }));
+    using folder = createFolder({ "x.txt": "hello" });
+    const { code, err } = await runRampart(["run", "x.txt"], { cwd: folder.path });
     assert.equal(code, 64, err);
     assert.match(err, /^rampart: x\.txt: is not a scenario\. A scenario is a \.ts or \.js file/);
   });
@@ -230,14 +231,13 @@ describe("rampart run refuses", () => {
   });
 
   test("a file that waits for nothing, when its time is over, and says before that it still loads", async () => {
-    await inFolder({ "never.mjs": "await new Promise(() => {});\nexport default 1;\n" }, async (cwd) => {
-      const said: string[] = [];
-      const limits = { noticeMs: 100, mostMs: 200 };
-      const loading = loadScenario(join(cwd, "never.mjs"), {}, (text) => said.push(text), limits);
-      await assert.rejects(loading, /never\.mjs: is still loading after 0\.2 s/);
-      assert.equal(said.length, 1);
-      assert.match(said[0] ?? "", /never\.mjs: is still loading after 0\.1 s: it waits for .*, for 0\.2 s at most\n$/);
-    });
+    using folder = createFolder({ "never.mjs": "await new Promise(() => {});\nexport default 1;\n" });
+    const said: string[] = [];
+    const limits = { noticeMs: 100, mostMs: 200 };
+    const loading = loadScenario(join(folder.path, "never.mjs"), {}, (text) => said.push(text), limits);
+    await assert.rejects(loading, /never\.mjs: is still loading after 0\.2 s/);
+    assert.equal(said.length, 1);
+    assert.match(said[0] ?? "", /never\.mjs: is still loading after 0\.1 s: it waits for .*, for 0\.2 s at most\n$/);
   });
 
   test("a missing file, a folder, and a device", async () => {

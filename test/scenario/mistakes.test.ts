@@ -25,14 +25,9 @@ import { http } from "../../src/scenario/targets/http.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 import { problemsIn } from "../plan/refused.ts";
+import { untyped } from "./untyped.ts";
 
 /** What untyped callers are told: every problem at once, each by its path in the scenario. */
-
-/** A builder as JavaScript sees it. */
-// biome-ignore lint/complexity/noBannedTypes: the point is to call it with anything
-function untyped(builder: Function): (...args: readonly unknown[]) => unknown {
-  return (...args) => Reflect.apply(builder, undefined, args) as unknown;
-}
 
 const untypedMetric = (name: string) => untyped(metric)(name) as MetricLimits<"throughput">;
 

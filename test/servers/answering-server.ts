@@ -15,7 +15,7 @@ export interface ReceivedRequest {
 /** Answers the request that came as number `index`, from 0. */
 export type Answer = (response: ServerResponse, index: number) => void;
 
-export interface AnsweringServer {
+export interface AnsweringServer extends Disposable {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   /** In the order in which they were complete. */
@@ -50,5 +50,10 @@ export async function startAnsweringServer(answer: Answer): Promise<AnsweringSer
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received, close };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    close,
+    [Symbol.dispose]: close,
+  };
 }

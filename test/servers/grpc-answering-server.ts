@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
  */
 export type GrpcAnswer = (message: Uint8Array) => readonly Uint8Array[] | AsyncIterable<Uint8Array> | number;
 
-export interface GrpcAnsweringServer {
+export interface GrpcAnsweringServer extends Disposable {
   /** `127.0.0.1:PORT`. */
   readonly url: string;
   /** Names of the methods that were called, in order. */
@@ -64,7 +64,7 @@ export async function startGrpcAnsweringServer(
     for (const session of sessions) session.destroy();
     server.close();
   };
-  return { url: `127.0.0.1:${(server.address() as AddressInfo).port}`, called, close };
+  return { url: `127.0.0.1:${(server.address() as AddressInfo).port}`, called, close, [Symbol.dispose]: close };
 }
 
 async function pour(messages: AsyncIterable<Uint8Array>, stream: ServerHttp2Stream): Promise<void> {

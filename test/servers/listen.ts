@@ -7,3 +7,12 @@ export async function listen(server: Server): Promise<number> {
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 }
+
+/** Makes a server end with its scope, and its connections with it. */
+export function closing<S extends { closeAllConnections?(): void; close(): unknown }>(server: S): S & Disposable {
+  const close = (): void => {
+    server.closeAllConnections?.();
+    server.close();
+  };
+  return Object.assign(server, { [Symbol.dispose]: close });
+}

@@ -41,7 +41,7 @@ export interface LlmStream {
   readonly lastNs: number;
 }
 
-export interface LlmStub {
+export interface LlmStub extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   counter(): Promise<LlmCounter>;
@@ -72,17 +72,19 @@ export async function startLlmStub({
   const { port, control } = JSON.parse(String(line)) as { port: number; control: number };
   const ask = async (path: string): Promise<string> =>
     (await fetch(`http://127.0.0.1:${control}/${path}`, { headers: { connection: "close" } })).text();
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL"); // it keeps nothing that would need a clean end
+    await ended;
+  };
   return {
     port,
     pid: child.pid as number,
     counter: async () => JSON.parse(await ask("counter")) as LlmCounter,
     log: async () => (JSON.parse(await ask("log")) as LlmStream[] | null) ?? [],
     reset: async (isLogging = false) => void (await ask(isLogging ? "reset?log" : "reset")),
-    stop: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, "exit");
-      child.kill("SIGKILL"); // it keeps nothing that would need a clean end
-      await ended;
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }

@@ -16,7 +16,7 @@ export interface MetricsStubOptions {
 }
 
 /** A server of metrics in Prometheus' text format. */
-export interface MetricsStub {
+export interface MetricsStub extends AsyncDisposable {
   readonly port: number;
   /** `127.0.0.1:PORT/metrics` */
   readonly url: string;
@@ -69,13 +69,9 @@ export async function startMetricsStub(options: MetricsStubOptions = {}): Promis
     server.listen(0, "127.0.0.1", resolve);
   });
   const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    url: `127.0.0.1:${port}/metrics`,
-    scrapes,
-    stop: async () => {
-      server.closeAllConnections?.();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections?.();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
   };
+  return { port, url: `127.0.0.1:${port}/metrics`, scrapes, stop, [Symbol.asyncDispose]: stop };
 }

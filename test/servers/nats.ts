@@ -25,7 +25,7 @@ export interface NatsOptions {
 }
 
 /** A running server. */
-export interface Nats {
+export interface Nats extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   /** Its address for alice. */
@@ -57,6 +57,10 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
     child.kill("SIGKILL");
     await ended;
   };
+  const stop = async (): Promise<void> => {
+    await kill();
+    await rm(folder, { recursive: true, force: true });
+  };
   await start();
   return {
     port,
@@ -66,10 +70,8 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
     url: `nats://alice:s3cret@${addressOf(options)}:${port}`,
     kill,
     restart: start,
-    stop: async () => {
-      await kill();
-      await rm(folder, { recursive: true, force: true });
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -7,7 +7,7 @@ import type { LoggedRequest } from "./truth-server.ts";
 const READY_TIMEOUT_MS = 60_000;
 
 /** A server whose latency is known, in a process of its own. */
-export interface TruthServer {
+export interface TruthServer extends AsyncDisposable {
   readonly url: string;
   /** Returns what the server knows of each request. @param from leaves out as many answers. Default: 0 */
   log(from?: number): Promise<readonly LoggedRequest[]>;
@@ -21,13 +21,15 @@ export async function startTruth(fromMs: number, toMs = fromMs): Promise<TruthSe
   const child = spawn(node, [script, String(fromMs), String(toMs)], { stdio: ["ignore", "pipe", "inherit"] });
   const { port } = await readPorts<{ port: number }>(child, "the server of known truth", READY_TIMEOUT_MS);
   const url = `http://127.0.0.1:${port}`;
+  const stop = async (): Promise<void> => {
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    await ended;
+  };
   return {
     url,
     log: async (from = 0) => (await (await fetch(`${url}/log?from=${from}`)).json()) as LoggedRequest[],
-    stop: async () => {
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
-      await ended;
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
 import { formatBodies } from "../../src/service/tensor-json.ts";
 
 const encoder = new TextEncoder();
@@ -23,30 +22,4 @@ test("the bodies of a response are formatted as each would be alone, whatever th
       assert.equal(formatBodies(pieces.slice(first, end)), alone.slice(first, end).join(","));
   const latin1 = (text: string): string => `{"response":${JSON.stringify(text)}}`;
   assert.deepEqual(alone.slice(3, 6), [latin1('ÿ\0"'), latin1("aÃ"), latin1("©")]);
-});
-
-test("events with a common start and end are formatted as each would be alone, whatever lies between", () => {
-  const middles = fc.string({
-    unit: fc.constantFrom("a", " ", '"', "\\", "\n", "\x7f", "é", "\ud83d\ude00", "}"),
-    maxLength: 6,
-  });
-  const ends = fc.constantFrom("", '"', "\ud83d\ude00", "x".repeat(70));
-  fc.assert(
-    fc.property(ends, ends, fc.array(middles, { minLength: 3, maxLength: 8 }), (head, tail, words) => {
-      const texts = words.map((word) => `data: {"id":"${"i".repeat(70)}","text":${head}${word}${tail}}\n\n`);
-      const expected = texts.map((text) => `{"response":${JSON.stringify(text)}}`).join(",");
-      assert.deepEqual(
-        JSON.parse(`[${formatBodies(texts.map((text) => encoder.encode(text)))}]`),
-        JSON.parse(`[${expected}]`),
-      );
-    }),
-  );
-});
-
-test("what is between a common start and end is not split within a character", () => {
-  const texts = ["\u{1f600}", "\u{1f600}", "\u{1f601}", "\u{1f602}"].map((face) => `${"x".repeat(70)}${face}`);
-  assert.equal(
-    formatBodies(texts.map((text) => encoder.encode(text))),
-    texts.map((text) => `{"response":${JSON.stringify(text)}}`).join(","),
-  );
 });

@@ -11,6 +11,7 @@ import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import type { Endpoint } from "../../src/transport/request.ts";
 import { LIMIT } from "../time-limit.ts";
+import { until } from "../until.ts";
 import { join, latin1, toText } from "./bytes.ts";
 import { Driver, endpointAt, postRequest } from "./drive.ts";
 import { requestsIn } from "./http1/requests-in.ts";
@@ -31,11 +32,6 @@ const REQUEST = postRequest("/test.Service/Call", latin1("id=0000"), {
 
 type Create = (endpoint: Endpoint, options: ClientOptions) => LoadClient;
 
-/** Resolves once `isMet`; looks at every turn of the event loop. */
-async function until(isMet: () => boolean): Promise<void> {
-  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 const HTTP_CLIENTS: readonly (readonly [name: string, create: Create])[] = [
   ["own HTTP/1.1", (endpoint, options) => new Http1Client(endpoint, options)],
   ["undici", (endpoint, options) => new UndiciClient(endpoint, options)],
@@ -52,7 +48,7 @@ for (const [name, create] of HTTP_CLIENTS) {
         LIMIT,
         async () => {
           const first = Promise.withResolvers<RawConnection>();
-          const server = await startRawServer(async (connection) => {
+          await using server = await startRawServer(async (connection) => {
             await connection.until(({ bytes }) => requestsIn(bytes).length > 0);
             if (connection.index > 0) connection.write(OK);
             else {
@@ -60,24 +56,19 @@ for (const [name, create] of HTTP_CLIENTS) {
               first.resolve(connection);
             }
           });
-          const driver = new Driver((options) => create(endpointAt(server.port), options));
-          try {
-            await driver.client.reserve(1);
-            const given = driver.request(0, postRequest("/infer", latin1("one")));
-            const connection = await first.promise;
-            const call = driver.client.calls[0];
-            if (begun !== undefined) await until(() => call?.firstByteNs !== 0);
-            driver.client.cancel(0, GIVEN_UP);
-            assert.deepEqual((await given).failure, GIVEN_UP);
-            await connection.closed();
-            const next = await driver.request(0, postRequest("/infer", latin1("two")));
-            assert.deepEqual([next.failure, toText(next.body)], [undefined, "ok"]);
-            driver.client.cancel(0, GIVEN_UP);
-            assert.deepEqual([driver.doneCount, server.connections.length], [2, 2]);
-          } finally {
-            driver.close();
-            await server.stop();
-          }
+          using driver = new Driver((options) => create(endpointAt(server.port), options));
+          await driver.client.reserve(1);
+          const given = driver.request(0, postRequest("/infer", latin1("one")));
+          const connection = await first.promise;
+          const call = driver.client.calls[0];
+          if (begun !== undefined) await until(() => call?.firstByteNs !== 0);
+          driver.client.cancel(0, GIVEN_UP);
+          assert.deepEqual((await given).failure, GIVEN_UP);
+          await connection.closed();
+          const next = await driver.request(0, postRequest("/infer", latin1("two")));
+          assert.deepEqual([next.failure, toText(next.body)], [undefined, "ok"]);
+          driver.client.cancel(0, GIVEN_UP);
+          assert.deepEqual([driver.doneCount, server.connections.length], [2, 2]);
         },
       );
     }
@@ -85,7 +76,7 @@ for (const [name, create] of HTTP_CLIENTS) {
 }
 
 test("a request that waits for its connection is reported as sent when it is", LIMIT, async () => {
-  const server = await startRawServer(async (connection) => {
+  await using server = await startRawServer(async (connection) => {
     for (let count = 1; ; count++) {
       await connection.until(({ bytes }) => requestsIn(bytes).length >= count);
       connection.write(OK);
@@ -93,26 +84,21 @@ test("a request that waits for its connection is reported as sent when it is", L
   });
   const sent: boolean[] = [];
   const onSent: ClientOptions["onSent"] = ({ isActive, isSending }) => sent.push(isActive && !isSending);
-  const driver = new Driver((options) => new Http1Client(endpointAt(server.port), options), { onSent });
-  try {
-    void driver.client.reserve(1);
-    const answer = driver.request(0, postRequest("/infer", latin1("one")));
-    assert.equal(driver.client.calls[0]?.isSending, true);
-    await answer;
-    assert.deepEqual(sent, [true]);
-    // The second one waits to see whether the server keeps the connection, unless a busy machine has let that time pass already.
-    const second = driver.request(0, postRequest("/infer", latin1("two")));
-    const reports = driver.client.calls[0]?.isSending === true ? [true, true] : [true];
-    await second;
-    assert.deepEqual(sent, reports);
-    const again = driver.request(0, postRequest("/infer", latin1("three")));
-    assert.equal(driver.client.calls[0]?.isSending, false);
-    await again;
-    assert.deepEqual(sent, reports);
-  } finally {
-    driver.close();
-    await server.stop();
-  }
+  using driver = new Driver((options) => new Http1Client(endpointAt(server.port), options), { onSent });
+  void driver.client.reserve(1);
+  const answer = driver.request(0, postRequest("/infer", latin1("one")));
+  assert.equal(driver.client.calls[0]?.isSending, true);
+  await answer;
+  assert.deepEqual(sent, [true]);
+  // The second one waits to see whether the server keeps the connection, unless a busy machine has let that time pass already.
+  const second = driver.request(0, postRequest("/infer", latin1("two")));
+  const reports = driver.client.calls[0]?.isSending === true ? [true, true] : [true];
+  await second;
+  assert.deepEqual(sent, reports);
+  const again = driver.request(0, postRequest("/infer", latin1("three")));
+  assert.equal(driver.client.calls[0]?.isSending, false);
+  await again;
+  assert.deepEqual(sent, reports);
 });
 
 const unaryAnswer = (streamId: number): Uint8Array => grpcAnswer(streamId, latin1("answer"));
@@ -148,7 +134,7 @@ for (const [name, create, answer] of GRPC_CLIENTS) {
     async () => {
       const resets: number[] = [];
       const asked = Promise.withResolvers<void>();
-      const server = await startScripted(async (connection) => {
+      await using server = await startScripted(async (connection) => {
         await hasRequest(connection, 1);
         asked.resolve();
         const { streamId, payload } = await connection.until(({ type }) => type === TYPE.rstStream);
@@ -156,20 +142,15 @@ for (const [name, create, answer] of GRPC_CLIENTS) {
         await hasRequest(connection, 3);
         connection.write(answer(3, "0002"));
       });
-      const driver = new Driver((options) => create(endpointAt(server.port), options));
-      try {
-        await driver.client.reserve(1);
-        const given = driver.request(0, REQUEST, "0001");
-        await asked.promise;
-        driver.client.cancel(0, GIVEN_UP);
-        assert.deepEqual((await given).failure, GIVEN_UP);
-        assert.equal((await driver.request(0, REQUEST, "0002")).failure, undefined);
-        assert.deepEqual(resets, [1, CANCEL]);
-        assert.deepEqual([driver.doneCount, server.connections.length], [2, 1]);
-      } finally {
-        driver.close();
-        await server.stop();
-      }
+      using driver = new Driver((options) => create(endpointAt(server.port), options));
+      await driver.client.reserve(1);
+      const given = driver.request(0, REQUEST, "0001");
+      await asked.promise;
+      driver.client.cancel(0, GIVEN_UP);
+      assert.deepEqual((await given).failure, GIVEN_UP);
+      assert.equal((await driver.request(0, REQUEST, "0002")).failure, undefined);
+      assert.deepEqual(resets, [1, CANCEL]);
+      assert.deepEqual([driver.doneCount, server.connections.length], [2, 1]);
     },
   );
 }
@@ -177,24 +158,19 @@ for (const [name, create, answer] of GRPC_CLIENTS) {
 for (const [name, create] of GRPC_CLIENTS.filter(([given]) => given.includes("stream"))) {
   test(`${name}: a stream with other requests stays open, and a late response is ignored`, LIMIT, async () => {
     const go = Promise.withResolvers<void>();
-    const server = await startScripted(async (connection) => {
+    await using server = await startScripted(async (connection) => {
       await connection.raw.until(() => connection.dataOf(1).length >= 24);
       await go.promise;
       connection.write(headers(1, GRPC_HEADERS), streamAnswer(1, "0001").slice(headers(1, GRPC_HEADERS).length));
       connection.write(streamAnswer(1, "0002").slice(headers(1, GRPC_HEADERS).length));
     });
-    const driver = new Driver((options) => create(endpointAt(server.port), options));
-    try {
-      await driver.client.reserve(2);
-      const given = driver.request(0, REQUEST, "0001");
-      const other = driver.request(1, REQUEST, "0002");
-      driver.client.cancel(0, GIVEN_UP);
-      go.resolve();
-      assert.deepEqual([(await given).failure, (await other).failure], [GIVEN_UP, undefined]);
-      assert.equal(driver.doneCount, 2);
-    } finally {
-      driver.close();
-      await server.stop();
-    }
+    using driver = new Driver((options) => create(endpointAt(server.port), options));
+    await driver.client.reserve(2);
+    const given = driver.request(0, REQUEST, "0001");
+    const other = driver.request(1, REQUEST, "0002");
+    driver.client.cancel(0, GIVEN_UP);
+    go.resolve();
+    assert.deepEqual([(await given).failure, (await other).failure], [GIVEN_UP, undefined]);
+    assert.equal(driver.doneCount, 2);
   });
 }

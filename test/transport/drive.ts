@@ -2,7 +2,7 @@ import type { Call } from "../../src/transport/call.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import type { Failure } from "../../src/transport/failure.ts";
 import type { Endpoint, WireRequest } from "../../src/transport/request.ts";
-import { utf8 } from "./bytes.ts";
+import { toText, utf8 } from "./bytes.ts";
 
 /** What became of one request. */
 export interface Outcome {
@@ -17,7 +17,7 @@ export interface Outcome {
 }
 
 /** A load client with promises in front of it. Counts how often each request was reported: it must be once. */
-export class Driver {
+export class Driver implements Disposable {
   readonly client: LoadClient;
   doneCount = 0;
   private readonly waiting: (((outcome: Outcome) => void) | undefined)[] = [];
@@ -54,6 +54,10 @@ export class Driver {
     this.client.close();
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   private done(call: Call): void {
     this.doneCount++;
     const resolve = this.waiting[call.slot];
@@ -74,6 +78,17 @@ export class Driver {
   }
 }
 
+/** Creates a driver, and opens connections for `slots` requests. */
+export async function openDriver(
+  create: (options: ClientOptions) => LoadClient,
+  slots = 1,
+  options: Partial<ClientOptions> = {},
+): Promise<Driver> {
+  const driver = new Driver(create, options);
+  await driver.client.reserve(slots);
+  return driver;
+}
+
 /** A loopback endpoint. */
 export function endpointAt(port: number, more: Partial<Endpoint> = {}): Endpoint {
   return { host: "127.0.0.1", port, authority: `127.0.0.1:${port}`, pathPrefix: "", headers: [], ...more };
@@ -86,3 +101,6 @@ export function getRequest(path: string, headers: WireRequest["headers"] = []): 
 export function postRequest(path: string, payload: Uint8Array, more: Partial<WireRequest> = {}): WireRequest {
   return { path, method: "POST", headers: [], payload, ...more };
 }
+
+/** The texts of an outcome's responses. */
+export const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) => toText(body));

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 
 /** A TCP server whose every byte the test decides. */
-export interface RawServer {
+export interface RawServer extends AsyncDisposable {
   readonly port: number;
   /** Bytes received so far, by connection. */
   readonly received: Uint8Array[];
@@ -83,6 +83,11 @@ export function startRawServer(script: (connection: RawConnection) => void | Pro
       if (!connection.isClosed) throw error;
     });
   });
+  const stop = (): Promise<void> =>
+    new Promise((stopped) => {
+      for (const connection of connections) connection.destroy();
+      server.close(() => stopped());
+    });
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       resolve({
@@ -91,11 +96,8 @@ export function startRawServer(script: (connection: RawConnection) => void | Pro
         get received() {
           return connections.map(({ bytes }) => bytes);
         },
-        stop: () =>
-          new Promise((stopped) => {
-            for (const connection of connections) connection.destroy();
-            server.close(() => stopped());
-          }),
+        stop,
+        [Symbol.asyncDispose]: stop,
       });
     });
   });

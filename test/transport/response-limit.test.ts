@@ -125,25 +125,20 @@ async function failureOf(
   keepBodies: boolean,
   { isGrpc = false, isChecked = false, maxBytes = MAX_BYTES }: Given = {},
 ): Promise<unknown> {
-  const server = await startRawServer(async (connection) => {
+  await using server = await startRawServer(async (connection) => {
     if (isGrpc) connection.write(settings({ 3: 100 }));
     await connection.until(({ bytes }) => latin1Has(bytes, "id=0001"));
     answer(connection);
   });
-  const driver = new Driver(create(endpointAt(server.port)), {
+  using driver = new Driver(create(endpointAt(server.port)), {
     maxResponseBytes: maxBytes,
     responses: { keepBodies, createCheck: isChecked ? () => new WholeCheck() : undefined },
   });
-  try {
-    await driver.client.reserve(1);
-    const { failure, body, responses } = await driver.request(0, REQUEST, "0001");
-    const held = body.length + responses.reduce((sum, one) => sum + one.body.length, 0);
-    assert.ok(held <= 2 * maxBytes, `${held} bytes are held`);
-    return failure;
-  } finally {
-    driver.close();
-    await server.stop();
-  }
+  await driver.client.reserve(1);
+  const { failure, body, responses } = await driver.request(0, REQUEST, "0001");
+  const held = body.length + responses.reduce((sum, one) => sum + one.body.length, 0);
+  assert.ok(held <= 2 * maxBytes, `${held} bytes are held`);
+  return failure;
 }
 
 function latin1Has(bytes: Uint8Array, text: string): boolean {

@@ -9,7 +9,7 @@ import { runtimeName } from "../../src/runtime/runtime.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import { isInUse, SourceTurns } from "../../src/transport/source-addresses.ts";
 import { listen } from "../servers/listen.ts";
-import { Driver, endpointAt } from "./drive.ts";
+import { endpointAt, openDriver } from "./drive.ts";
 
 /** The addresses of this host that connections come from, and their ports. */
 
@@ -61,8 +61,7 @@ test("the server sees connections from each address", ON_LINUX, async () => {
   });
   const port = await listen(server);
   const endpoint = { ...endpointAt(port), sources: new SourceTurns(["127.0.0.2", "127.0.0.3", "127.0.0.4"]) };
-  const driver = new Driver((options) => new Http1Client(endpoint, options));
-  await driver.client.reserve(9);
+  const driver = await openDriver((options) => new Http1Client(endpoint, options), 9);
   while (seen.length < 9) await once(server, "connection");
   driver.close();
   server.close();

@@ -62,13 +62,9 @@ for (const { name, create, wire } of CLIENTS) {
   /** One inference; by name, since the certificate is for `localhost`. */
   async function ask(port: number, tls: Omit<TlsSettings, "alpn">): Promise<Outcome> {
     const endpoint = endpointAt(port, { tls: { ...tls, alpn: wire === "http" ? ["http/1.1"] : ["h2"] } });
-    const driver = new Driver(create({ ...endpoint, host: "localhost" }), { stallTimeoutNs: 3e9 });
-    try {
-      await driver.client.reserve(1);
-      return await driver.request(0, codec.encode(simpleTensors(), 4), "0007");
-    } finally {
-      driver.close();
-    }
+    using driver = new Driver(create({ ...endpoint, host: "localhost" }), { stallTimeoutNs: 3e9 });
+    await driver.client.reserve(1);
+    return await driver.request(0, codec.encode(simpleTensors(), 4), "0007");
   }
   const portOf = (stub: typeof open): number => (wire === "http" ? stub.httpPort : stub.grpcPort);
 

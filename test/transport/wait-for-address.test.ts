@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { findFreePort, isAddress, tryAddress, waitForAddress } from "../../src/transport/wait-for-address.ts";
+import { closing } from "../servers/listen.ts";
 
 /** Waiting for a server. */
 
@@ -15,16 +16,11 @@ test("an address is ready when it accepts a connection, or answers with success"
     reasons.push(reason);
     if (/503/.test(reason)) status = 204;
   });
-  const server = createServer((_request, response) => response.writeHead(status).end());
+  using server = closing(createServer((_request, response) => response.writeHead(status).end()));
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  try {
-    await waiting;
-    assert.match(reasons.at(-1) ?? "", /status 503/);
-    assert.equal(await tryAddress(`127.0.0.1:${port}`), undefined);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  await waiting;
+  assert.match(reasons.at(-1) ?? "", /status 503/);
+  assert.equal(await tryAddress(`127.0.0.1:${port}`), undefined);
 });
 
 test("waiting ends when it is aborted", async () => {

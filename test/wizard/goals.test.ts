@@ -223,23 +223,19 @@ describe("a written scenario", () => {
     });
 
   test("fails where half of the requests fail, with each goal", async () => {
-    const broken = await startMock({ ...MOCK, errorRatio: 0.5 }, LOOPBACK, []);
+    await using broken = await startMock({ ...MOCK, errorRatio: 0.5 }, LOOPBACK, []);
     const url = `127.0.0.1:${broken.httpPort}`;
     const all = cases
       .filter(({ target, isFirst }) => target === "triton" && isFirst)
       .map((one) => ({ ...one, answers: { ...one.answers, url, save: `./failing-${one.goal}.ts` } }));
-    try {
-      assert.equal(all.length, Object.keys(GOALS).length);
-      for (const [{ goal }, ended] of runAll(all)) {
-        const { code, text } = await ended;
-        assert.equal(code, 65, `${goal}: ${text}`);
-        assert.match(
-          text,
-          goal === "limit" ? /^ {2}no load keeps all limits$/m : /^ {2}FAIL {2}.*error rate (= 0|< 1) %/m,
-        );
-      }
-    } finally {
-      await broken.stop();
+    assert.equal(all.length, Object.keys(GOALS).length);
+    for (const [{ goal }, ended] of runAll(all)) {
+      const { code, text } = await ended;
+      assert.equal(code, 65, `${goal}: ${text}`);
+      assert.match(
+        text,
+        goal === "limit" ? /^ {2}no load keeps all limits$/m : /^ {2}FAIL {2}.*error rate (= 0|< 1) %/m,
+      );
     }
   });
 

@@ -2,9 +2,8 @@ import { createServer } from "node:http";
 import { listen } from "../servers/listen.ts";
 
 /** A KServe v2 server that lists models and describes them, and nothing else. */
-export interface ModelServer {
+export interface ModelServer extends AsyncDisposable {
   readonly url: string;
-  stop(): Promise<void>;
 }
 
 interface Model {
@@ -36,7 +35,7 @@ export async function startModelServer(names: readonly string[] = Object.keys(MO
   });
   return {
     url: `127.0.0.1:${await listen(server)}`,
-    stop: () =>
+    [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.closeAllConnections?.();
         server.close(() => resolve());

@@ -7,7 +7,7 @@ import type { Plan } from "../../src/plan/plan.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
 import { formatScenario, toScenario } from "../../src/wizard/scenario-text.ts";
-import { inFolder, runRampart } from "../cli/rampart-process.ts";
+import { createFolder, runRampart } from "../cli/rampart-process.ts";
 import { writeTypes } from "../scenario/write-types.ts";
 import { typeCheck } from "../type-check.ts";
 
@@ -127,22 +127,20 @@ describe("a scenario of the wizard", () => {
 
   for (const [name, answers] of Object.entries(CASES)) {
     test(`defines the plan of its answers (${name})`, async () => {
-      await inFolder({ "x.ts": formatScenario(answers) }, async (cwd) => {
-        const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd });
-        assert.equal(code, 0, err);
-        const { expectedTime: _, ...plan } = JSON.parse(out) as Plan & { readonly expectedTime?: object };
-        assert.deepEqual(plan, toPlan(toScenario(answers), cwd));
-      });
+      using folder = createFolder({ "x.ts": formatScenario(answers) });
+      const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd: folder.path });
+      assert.equal(code, 0, err);
+      const { expectedTime: _, ...plan } = JSON.parse(out) as Plan & { readonly expectedTime?: object };
+      assert.deepEqual(plan, toPlan(toScenario(answers), folder.path));
     });
   }
 
   test("has the types of the API", async () => {
-    await inFolder({}, async (cwd) => {
-      for (const [name, answers] of Object.entries(CASES))
-        writeFileSync(join(cwd, `${name}.ts`), formatScenario(answers));
-      writeTypes(cwd);
-      assert.equal(typeCheck(cwd), "");
-    });
+    using folder = createFolder({});
+    for (const [name, answers] of Object.entries(CASES))
+      writeFileSync(join(folder.path, `${name}.ts`), formatScenario(answers));
+    writeTypes(folder.path);
+    assert.equal(typeCheck(folder.path), "");
   });
 
   test("is described by flags of the same address, protocol and model", () => {

@@ -1,6 +1,6 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { defined } from "../../plan/objects.ts";
+import { defined, parseJson } from "../../plan/objects.ts";
 import { messageOf, ONLY_ONE, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { parseDurationNs } from "../../plan/units.ts";
 import { fileSystem, isDirectory, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
@@ -133,12 +133,8 @@ function checkFile(path: string, problems: Problem[]): true | undefined {
 }
 
 function isJson(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null;
-  } catch {
-    return false;
-  }
+  const value = parseJson(text);
+  return typeof value === "object" && value !== null;
 }
 
 /** Groups fields by name: a field that is given several times is sent several times. */

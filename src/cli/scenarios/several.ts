@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
+import { isObject, parseJson } from "../../plan/objects.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { gravestOf } from "../../result/exit-codes.ts";
 import { isDirectory, isFile, MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
@@ -46,12 +47,8 @@ function isScenario(path: string): boolean {
 
 /** Reports have a target too, so they must be excluded. */
 function isJsonScenario(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && "target" in value && "load" in value && !("levels" in value);
-  } catch {
-    return false;
-  }
+  const value = parseJson(text);
+  return isObject(value) && "target" in value && "load" in value && !("levels" in value);
 }
 
 /** Returns the replacement for {@link NAME}. */

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/objects.ts";
+import { defined, parseJson } from "../../plan/objects.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -43,12 +43,10 @@ function readJson(bodies: readonly Uint8Array[]): unknown {
     throw new Error("the response is a stream of events, and success and extract can't read event streams");
   const text = new TextDecoder().decode(body);
   if (text.trim() === "") throw new Error(`${EMPTY_RESPONSE}, so success and extract have nothing to read`);
-  try {
-    return JSON.parse(text);
-  } catch {
-    const start = JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
-    throw new Error(`${NOT_JSON}, which success and extract read: it begins with ${start}`);
-  }
+  const json = parseJson(text);
+  if (json !== undefined) return json;
+  const start = JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
+  throw new Error(`${NOT_JSON}, which success and extract read: it begins with ${start}`);
 }
 
 /** Payloads from files are JSON without a content type. */

@@ -7,7 +7,7 @@ import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
-import { inFolder, type ProcessResult, runRampart } from "../rampart-process.ts";
+import { createFolder, type ProcessResult, runRampart } from "../rampart-process.ts";
 import { type ResultHere, runInFolder } from "../run-in-folder.ts";
 
 /** `rampart llm URL` and `rampart triton URL`: what they find out, measure, refuse and report. */
@@ -82,9 +82,8 @@ async function here(
   args: readonly string[],
   use: (result: ResultHere, folder: string) => unknown = () => undefined,
 ): Promise<void> {
-  await inFolder({}, async (folder) => {
-    await use(await runInFolder(folder, args), folder);
-  });
+  using folder = createFolder({});
+  await use(await runInFolder(folder.path, args), folder.path);
 }
 
 function readReport(folder: string): Report {
@@ -96,38 +95,34 @@ const mockUrl = (): string => at(mock.httpPort);
 
 describe("rampart llm", () => {
   test("reports what the server did: tokens per second, their cost, and GPUs for users", async () => {
-    await inFolder({}, async (cwd) => {
-      const args = ["llm", at(stub.port), "--model", "m", "--tokenizer", "o200k_base", "--isl", "20", "--osl", "50"];
-      const measured = ["--users", "2", "--requests", "10", "--json", "r.json"];
-      await stub.reset(true);
-      const { code, out, err } = await runRampart(
-        [...args, ...measured, "--gpus", "4", "--gpu-hour", "3.6", "--target-users", "9"],
-        { cwd },
-      );
-      assert.equal(code, 0, out + err);
-      // The stub counts a request after it has sent its end.
-      let counter = await stub.counter();
-      while (counter.chunks < 500) counter = await stub.counter();
-      assert.equal(counter.chunks, 500);
-      const streams = (await stub.log()).filter(({ firstNs, lastNs }) => lastNs > firstNs);
-      const firstNs = Math.min(...streams.map((stream) => stream.receivedNs));
-      const lastNs = Math.max(...streams.map((stream) => stream.lastNs));
-      const perSec = counter.chunks / ((lastNs - firstNs) / 1e9);
-      const { capacity, levels } = readReport(cwd);
-      const tokensPerSec = 4 * (capacity?.outputTokensPerSecPerGpu.value ?? 0);
-      assert.ok(
-        Math.abs((tokensPerSec * (levels[0]?.durationSec ?? 0)) / counter.chunks - 1) < 1e-6,
-        `${tokensPerSec}`,
-      );
-      // A busy client sees the first and the last token later than they were sent.
-      assert.ok(tokensPerSec <= 1.01 * perSec, `${tokensPerSec} tokens/s, the server sent ${perSec}`);
-      const cost = ((3.6 * 4) / 3600 / tokensPerSec) * 1e6;
-      assert.ok(Math.abs((capacity?.costPerMillionOutputTokens.value ?? 0) / cost - 1) < 1e-9);
-      // Two users on 4 GPUs: nine need five such servers.
-      assert.deepEqual([capacity?.level, capacity?.targetGpuCount], [2, 20]);
-      assert.match(out, /^Capacity of 4 GPUs at 3\.6 per GPU hour$/m);
-      assert.match(out, /users +tokens\/s per GPU +cost per 1M tokens +GPUs for 9 users\n +2 .* 20$/m);
-    });
+    using folder = createFolder({});
+    const args = ["llm", at(stub.port), "--model", "m", "--tokenizer", "o200k_base", "--isl", "20", "--osl", "50"];
+    const measured = ["--users", "2", "--requests", "10", "--json", "r.json"];
+    await stub.reset(true);
+    const { code, out, err } = await runRampart(
+      [...args, ...measured, "--gpus", "4", "--gpu-hour", "3.6", "--target-users", "9"],
+      { cwd: folder.path },
+    );
+    assert.equal(code, 0, out + err);
+    // The stub counts a request after it has sent its end.
+    let counter = await stub.counter();
+    while (counter.chunks < 500) counter = await stub.counter();
+    assert.equal(counter.chunks, 500);
+    const streams = (await stub.log()).filter(({ firstNs, lastNs }) => lastNs > firstNs);
+    const firstNs = Math.min(...streams.map((stream) => stream.receivedNs));
+    const lastNs = Math.max(...streams.map((stream) => stream.lastNs));
+    const perSec = counter.chunks / ((lastNs - firstNs) / 1e9);
+    const { capacity, levels } = readReport(folder.path);
+    const tokensPerSec = 4 * (capacity?.outputTokensPerSecPerGpu.value ?? 0);
+    assert.ok(Math.abs((tokensPerSec * (levels[0]?.durationSec ?? 0)) / counter.chunks - 1) < 1e-6, `${tokensPerSec}`);
+    // A busy client sees the first and the last token later than they were sent.
+    assert.ok(tokensPerSec <= 1.01 * perSec, `${tokensPerSec} tokens/s, the server sent ${perSec}`);
+    const cost = ((3.6 * 4) / 3600 / tokensPerSec) * 1e6;
+    assert.ok(Math.abs((capacity?.costPerMillionOutputTokens.value ?? 0) / cost - 1) < 1e-9);
+    // Two users on 4 GPUs: nine need five such servers.
+    assert.deepEqual([capacity?.level, capacity?.targetGpuCount], [2, 20]);
+    assert.match(out, /^Capacity of 4 GPUs at 3\.6 per GPU hour$/m);
+    assert.match(out, /users +tokens\/s per GPU +cost per 1M tokens +GPUs for 9 users\n +2 .* 20$/m);
   });
 
   test("raises the number of users until throughput stops growing, and says where", async () => {
@@ -193,17 +188,16 @@ describe("rampart llm", () => {
   test("sends the key of a server that shows nothing without it", async () => {
     models = [{ ...MODEL, root: "o200k_base" }];
     key = "sesame";
-    await inFolder({}, async (cwd) => {
-      const args = ["llm", serial.url, "--users", "1", "--requests", "1"];
-      const without = await runRampart(args, { cwd });
-      assert.equal(without.code, 69, without.out + without.err);
-      assert.match(without.err, /requires a key \(401\).*--api-key-env NAME/);
-      const env = { SERVER_KEY: "sesame" };
-      const { code, out, err } = await runRampart([...args, "--api-key-env", "SERVER_KEY"], { cwd, env });
-      key = undefined;
-      assert.equal(code, 0, out + err);
-      assert.doesNotMatch(out + err, /sesame/);
-    });
+    using folder = createFolder({});
+    const args = ["llm", serial.url, "--users", "1", "--requests", "1"];
+    const without = await runRampart(args, { cwd: folder.path });
+    assert.equal(without.code, 69, without.out + without.err);
+    assert.match(without.err, /requires a key \(401\).*--api-key-env NAME/);
+    const env = { SERVER_KEY: "sesame" };
+    const { code, out, err } = await runRampart([...args, "--api-key-env", "SERVER_KEY"], { cwd: folder.path, env });
+    key = undefined;
+    assert.equal(code, 0, out + err);
+    assert.doesNotMatch(out + err, /sesame/);
   });
 
   test("finds the most users who keep limits, and writes the scenario that does it again", async () => {

@@ -158,14 +158,10 @@ describe("rampart chat", () => {
     const asked = await chat("--timeout", "2s", "--model", "llama");
     assert.equal(asked.code, 69);
     assert.match(asked.err, /in time\. .* --timeout\.\n$/);
-    const slow = await startAnsweringServer((response) => trickle(response, "application/json", " "));
-    try {
-      const { code, err } = await runRampart(["chat", slow.url, "--timeout", "2s"]);
-      assert.equal(code, 69);
-      assert.match(err, /list of models: .* no complete response within 2 s\. Look at the server\.\n$/);
-    } finally {
-      await slow.close();
-    }
+    using slow = await startAnsweringServer((response) => trickle(response, "application/json", " "));
+    const { code, err } = await runRampart(["chat", slow.url, "--timeout", "2s"]);
+    assert.equal(code, 69);
+    assert.match(err, /list of models: .* no complete response within 2 s\. Look at the server\.\n$/);
   });
 
   test("shows control characters of a response as text", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { REPORT_VERSION } from "../../../src/report/schema/report-schema.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { inFolder, rampartCommand, startProcess } from "../rampart-process.ts";
+import { createFolder, inFolder, rampartCommand, startProcess } from "../rampart-process.ts";
 import { runInFolder } from "../run-in-folder.ts";
 
 /** `rampart compare`: which files are compared, limits, outputs and exit codes. */
@@ -57,8 +57,10 @@ const WORSE = "n1.csv,n2.csv,n3.csv";
 const SAME = "s1.csv,s2.csv,s3.csv";
 const WIDE = "w1.csv,w2.csv,w3.csv";
 
-const compare = (...args: string[]): Promise<{ code: number; text: string }> =>
-  inFolder(FILES, (folder) => runInFolder(folder, ["compare", ...args]));
+const compare = async (...args: string[]): Promise<{ code: number; text: string }> => {
+  using folder = createFolder(FILES);
+  return await runInFolder(folder.path, ["compare", ...args]);
+};
 
 describe("exit codes", () => {
   for (const [name, args, code, pattern] of [
@@ -171,46 +173,43 @@ describe("which files are which side", () => {
   });
 
   test("folders", async () => {
-    await inFolder({}, async (folder) => {
-      for (const [side, names] of [
-        ["old", ["b1.csv", "b2.csv"]],
-        ["new", ["n1.csv", "n2.csv"]],
-      ] as const) {
-        mkdirSync(join(folder, side));
-        for (const name of names) writeFileSync(join(folder, side, name), FILES[name]);
-      }
-      const { code, text } = await runInFolder(folder, ["compare", "old", "new/", "--fail-if", "p99 > +5%"]);
-      assert.equal(code, 65, text);
-      assert.match(text, /^FAILED {2}new against old +2 against 2 runs\n/);
-    });
+    using folder = createFolder({});
+    for (const [side, names] of [
+      ["old", ["b1.csv", "b2.csv"]],
+      ["new", ["n1.csv", "n2.csv"]],
+    ] as const) {
+      mkdirSync(join(folder.path, side));
+      for (const name of names) writeFileSync(join(folder.path, side, name), FILES[name]);
+    }
+    const { code, text } = await runInFolder(folder.path, ["compare", "old", "new/", "--fail-if", "p99 > +5%"]);
+    assert.equal(code, 65, text);
+    assert.match(text, /^FAILED {2}new against old +2 against 2 runs\n/);
   });
 
   test("a file whose name has a comma", async () => {
-    await inFolder({ "a,b.csv": FILES["b1.csv"], "c.csv": FILES["n1.csv"] }, async (folder) => {
-      const { code, text } = await runInFolder(folder, ["compare", "a,b.csv", "c.csv"]);
-      assert.equal(code, 0, text);
-      assert.match(text, /against a,b\.csv +1 against 1 run/);
-    });
+    using folder = createFolder({ "a,b.csv": FILES["b1.csv"], "c.csv": FILES["n1.csv"] });
+    const { code, text } = await runInFolder(folder.path, ["compare", "a,b.csv", "c.csv"]);
+    assert.equal(code, 0, text);
+    assert.match(text, /against a,b\.csv +1 against 1 run/);
   });
 });
 
 describe("outputs", () => {
   test("go to files that have the same verdicts", async () => {
-    await inFolder(FILES, async (folder) => {
-      const outputs = ["--json", "c.json", "--markdown", "c.md", "--html", "c.html"];
-      const { code } = await runInFolder(folder, ["compare", BASE, WORSE, ...outputs]);
-      assert.equal(code, 0);
-      const read = (name: string): string => readFileSync(join(folder, name), "utf8");
-      const { comparisons } = JSON.parse(read("c.json")) as {
-        comparisons: { levels: { metrics: { verdict: string }[] }[] }[];
-      };
-      assert.deepEqual(
-        comparisons[0]?.levels[0]?.metrics.map(({ verdict }) => verdict),
-        ["worse", "worse", "worse"],
-      );
-      assert.match(read("c.md"), /^3 worse \\\(/m);
-      assert.match(read("c.html"), /3 worse/);
-    });
+    using folder = createFolder(FILES);
+    const outputs = ["--json", "c.json", "--markdown", "c.md", "--html", "c.html"];
+    const { code } = await runInFolder(folder.path, ["compare", BASE, WORSE, ...outputs]);
+    assert.equal(code, 0);
+    const read = (name: string): string => readFileSync(join(folder.path, name), "utf8");
+    const { comparisons } = JSON.parse(read("c.json")) as {
+      comparisons: { levels: { metrics: { verdict: string }[] }[] }[];
+    };
+    assert.deepEqual(
+      comparisons[0]?.levels[0]?.metrics.map(({ verdict }) => verdict),
+      ["worse", "worse", "worse"],
+    );
+    assert.match(read("c.md"), /^3 worse \\\(/m);
+    assert.match(read("c.html"), /3 worse/);
   });
 
   test("have JUnit's results that agree with the exit code", async () => {
@@ -235,22 +234,20 @@ describe("outputs", () => {
   });
 
   test("have an error of JUnit where a strict comparison has nothing to compare", async () => {
-    await inFolder(FILES, async (folder) => {
-      const args = ["compare", BASE, "l1.csv,l2.csv", "--strict", "--junit", "c.xml"];
-      assert.equal((await runInFolder(folder, args)).code, 66);
-      assert.match(readFileSync(join(folder, "c.xml"), "utf8"), /<error message="no metric is on both sides"/);
-    });
+    using folder = createFolder(FILES);
+    const args = ["compare", BASE, "l1.csv,l2.csv", "--strict", "--junit", "c.xml"];
+    assert.equal((await runInFolder(folder.path, args)).code, 66);
+    assert.match(readFileSync(join(folder.path, "c.xml"), "utf8"), /<error message="no metric is on both sides"/);
   });
 
   test("on standard output are alone there", async () => {
-    await inFolder(FILES, async (folder) => {
-      const { startRampart } = await import("../rampart-process.ts");
-      const { out, err, code } = await startRampart(["compare", BASE, WORSE, "--markdown", "-"], { cwd: folder })
-        .result;
-      assert.equal(code, 0, err);
-      assert.match(out, /^## Measured: n1\.csv and 2 more/);
-      assert.match(err, /^MEASURED {2}n1\.csv and 2 more against/);
-    });
+    using folder = createFolder(FILES);
+    const { startRampart } = await import("../rampart-process.ts");
+    const { out, err, code } = await startRampart(["compare", BASE, WORSE, "--markdown", "-"], { cwd: folder.path })
+      .result;
+    assert.equal(code, 0, err);
+    assert.match(out, /^## Measured: n1\.csv and 2 more/);
+    assert.match(err, /^MEASURED {2}n1\.csv and 2 more against/);
   });
 });
 
@@ -292,20 +289,18 @@ describe("wrong usage is reported before anything is written", () => {
     ],
   ] as const)
     test(name, async () => {
-      await inFolder(FILES, async (folder) => {
-        const { code, text } = await runInFolder(folder, ["compare", ...args, "--html", "page.html"]);
-        assert.equal(code, 64, text);
-        for (const pattern of patterns) assert.match(text, pattern as RegExp);
-        assert.ok(!existsSync(join(folder, "page.html")));
-      });
+      using folder = createFolder(FILES);
+      const { code, text } = await runInFolder(folder.path, ["compare", ...args, "--html", "page.html"]);
+      assert.equal(code, 64, text);
+      for (const pattern of patterns) assert.match(text, pattern as RegExp);
+      assert.ok(!existsSync(join(folder.path, "page.html")));
     });
 
   test("a copy of a run under another name", async () => {
-    await inFolder({ ...FILES, "copy.csv": FILES["b1.csv"] }, async (folder) => {
-      const { code, text } = await runInFolder(folder, ["compare", "b1.csv,copy.csv", WORSE]);
-      assert.equal(code, 64);
-      assert.match(text, /copy\.csv: is the same run as b1\.csv/);
-    });
+    using folder = createFolder({ ...FILES, "copy.csv": FILES["b1.csv"] });
+    const { code, text } = await runInFolder(folder.path, ["compare", "b1.csv,copy.csv", WORSE]);
+    assert.equal(code, 64);
+    assert.match(text, /copy\.csv: is the same run as b1\.csv/);
   });
 });
 
@@ -322,11 +317,10 @@ describe("files that cannot be compared", () => {
     [null, "null"],
   ] as const)
     test(`a report of version ${shown} is refused by name`, async () => {
-      await inFolder({ "a.json": failed(1, version), "b.json": failed(2) }, async (folder) => {
-        const { code, text } = await runInFolder(folder, ["compare", "a.json", "b.json"]);
-        assert.equal(code, 64, text);
-        assert.match(text, new RegExp(`a\\.json: .* version ${shown}, .* version ${REPORT_VERSION}`));
-      });
+      using folder = createFolder({ "a.json": failed(1, version), "b.json": failed(2) });
+      const { code, text } = await runInFolder(folder.path, ["compare", "a.json", "b.json"]);
+      assert.equal(code, 64, text);
+      assert.match(text, new RegExp(`a\\.json: .* version ${shown}, .* version ${REPORT_VERSION}`));
     });
 
   test("empty names are missing files", async () => {
@@ -344,16 +338,15 @@ describe("files that cannot be compared", () => {
       "d.json": failed(4),
       "e.json": failed(4),
     };
-    await inFolder({ ...files }, async (folder) => {
-      const { code, text } = await runInFolder(folder, [
-        ..."compare a.json,b.json c.json,d.json --fail-if".split(" "),
-        "errorRate > 1%",
-      ]);
-      assert.equal(code, 65, text);
-      const copy = await runInFolder(folder, ["compare", "a.json,b.json", "d.json,e.json"]);
-      assert.equal(copy.code, 64, copy.text);
-      assert.match(copy.text, /is the same run as/);
-    });
+    using folder = createFolder({ ...files });
+    const { code, text } = await runInFolder(folder.path, [
+      ..."compare a.json,b.json c.json,d.json --fail-if".split(" "),
+      "errorRate > 1%",
+    ]);
+    assert.equal(code, 65, text);
+    const copy = await runInFolder(folder.path, ["compare", "a.json,b.json", "d.json,e.json"]);
+    assert.equal(copy.code, 64, copy.text);
+    assert.match(copy.text, /is the same run as/);
   });
 });
 
@@ -364,16 +357,15 @@ test("a limit that is not decided says which percentile decides, or how many run
     ...{ "b1.csv": both(1000, 2000), "b2.csv": both(1001, 2200), "b3.csv": both(999, 1800) },
     ...{ "n1.csv": both(1200, 2300), "n2.csv": both(1201, 2500), "n3.csv": both(1199, 2000) },
   };
-  await inFolder(files, async (folder) => {
-    const args = ["compare", BASE, "n1.csv,n2.csv,n3.csv", "--fail-if", "p99 > +5%"];
-    const { code, text } = await runInFolder(folder, args);
-    assert.equal(code, 0, text);
-    assert.match(
-      text,
-      /unresolved {2}p99 > \+5%\s.* at concurrency 1; use\s+p50,\s+or\s+about\s+\d+\s+runs\s+on\s+each\s+side\s+for\s+this\s+limit$/m,
-    );
-    assert.equal((await runInFolder(folder, [...args, "--strict"])).code, 66);
-  });
+  using folder = createFolder(files);
+  const args = ["compare", BASE, "n1.csv,n2.csv,n3.csv", "--fail-if", "p99 > +5%"];
+  const { code, text } = await runInFolder(folder.path, args);
+  assert.equal(code, 0, text);
+  assert.match(
+    text,
+    /unresolved {2}p99 > \+5%\s.* at concurrency 1; use\s+p50,\s+or\s+about\s+\d+\s+runs\s+on\s+each\s+side\s+for\s+this\s+limit$/m,
+  );
+  assert.equal((await runInFolder(folder.path, [...args, "--strict"])).code, 66);
 });
 
 /** A folder that may not be read is named, also below the given one. */
@@ -388,21 +380,20 @@ const BOUND = { ...LIMIT, skip: isBound ? false : "needs setpriv, or another use
 const CSV = "Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p99 latency\n1,100,1,1,500,1000\n";
 
 test("a folder that may not be read is named, also below the given one", BOUND, async () => {
-  await inFolder({ "new.csv": CSV }, async (cwd) => {
-    const closed = join(cwd, "runs", "closed");
-    await mkdir(closed, { recursive: true });
-    await writeFile(join(closed, "base.csv"), CSV);
-    await chmod(closed, 0o000);
-    try {
-      for (const base of ["runs", join("runs", "closed")]) {
-        const command = [...(isRoot ? WITHOUT_RIGHTS : []), ...rampartCommand(), "compare", base, "new.csv"];
-        const { code, out, err } = await startProcess(command, { cwd }).result;
-        assert.equal(code, 64, out + err);
-        assert.match(err, /^rampart: (?:\S*\/)?runs\/closed: cannot be read: /m);
-        assert.doesNotMatch(out + err, /internal error/i);
-      }
-    } finally {
-      await chmod(closed, 0o700);
+  using folder = createFolder({ "new.csv": CSV });
+  const closed = join(folder.path, "runs", "closed");
+  await mkdir(closed, { recursive: true });
+  await writeFile(join(closed, "base.csv"), CSV);
+  await chmod(closed, 0o000);
+  try {
+    for (const base of ["runs", join("runs", "closed")]) {
+      const command = [...(isRoot ? WITHOUT_RIGHTS : []), ...rampartCommand(), "compare", base, "new.csv"];
+      const { code, out, err } = await startProcess(command, { cwd: folder.path }).result;
+      assert.equal(code, 64, out + err);
+      assert.match(err, /^rampart: (?:\S*\/)?runs\/closed: cannot be read: /m);
+      assert.doesNotMatch(out + err, /internal error/i);
     }
-  });
+  } finally {
+    await chmod(closed, 0o700);
+  }
 });

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { makeFolder } from "../../make-folder.ts";
+import { closing } from "../../servers/listen.ts";
 import { type Captured, readBody, runCaptured } from "./run-captured.ts";
 
 /** A small server and a folder, for commands that run more than once against both. */
@@ -50,19 +51,21 @@ export async function withBench(answer: Answer, body: (bench: Bench) => Promise<
   let received: ReceivedBody[] = [];
   let inFlight = 0;
   let onRequest: (index: number) => void = () => {};
-  const server = createServer(async (request, response) => {
-    inFlight++;
-    const end = response.end.bind(response);
-    // Before the client can know of it and send the next.
-    response.end = ((...args: Parameters<typeof end>) => {
-      inFlight--;
-      return end(...args);
-    }) as typeof response.end;
-    const got = JSON.parse(await readBody(request)) as ReceivedBody;
-    received.push(got);
-    onRequest(received.length - 1);
-    answer(response, { body: got, inFlight, index: received.length - 1 });
-  });
+  using server = closing(
+    createServer(async (request, response) => {
+      inFlight++;
+      const end = response.end.bind(response);
+      // Before the client can know of it and send the next.
+      response.end = ((...args: Parameters<typeof end>) => {
+        inFlight--;
+        return end(...args);
+      }) as typeof response.end;
+      const got = JSON.parse(await readBody(request)) as ReceivedBody;
+      received.push(got);
+      onRequest(received.length - 1);
+      answer(response, { body: got, inFlight, index: received.length - 1 });
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const run: Bench["run"] = async (args, hook) => {
     received = [];
@@ -75,12 +78,7 @@ export async function withBench(answer: Answer, body: (bench: Bench) => Promise<
     });
     return { ...ran, received };
   };
-  try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const read = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
-    await body({ url, folder, run, read, list: async (...path) => (await readdir(join(folder, ...path))).toSorted() });
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const read = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
+  await body({ url, folder, run, read, list: async (...path) => (await readdir(join(folder, ...path))).toSorted() });
 }

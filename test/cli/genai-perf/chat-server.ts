@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { makeFolder } from "../../make-folder.ts";
 import { endLater } from "../../servers/answering-server.ts";
-import { listen } from "../../servers/listen.ts";
+import { closing, listen } from "../../servers/listen.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { type Captured, type CaptureOptions, readAll, runCaptured } from "./run-captured.ts";
 
@@ -45,18 +45,15 @@ export async function runChat(
 ): Promise<ChatRun> {
   const folder = makeFolder();
   let requestCount = 0;
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => (options.answer ?? answerChat)(response, requestCount++));
-  });
-  try {
-    const url = `127.0.0.1:${await listen(server)}`;
-    const places = ["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts")];
-    const streaming = options.isStreaming === false ? [] : ["--streaming"];
-    const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...streaming, ...places, ...more(folder)];
-    const startedMs = Date.now();
-    return { ...(await runCaptured(command, options)), startedMs, requestCount, files: await readAll(folder) };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  using server = closing(
+    createServer((request, response) => {
+      request.resume().on("end", () => (options.answer ?? answerChat)(response, requestCount++));
+    }),
+  );
+  const url = `127.0.0.1:${await listen(server)}`;
+  const places = ["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts")];
+  const streaming = options.isStreaming === false ? [] : ["--streaming"];
+  const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...streaming, ...places, ...more(folder)];
+  const startedMs = Date.now();
+  return { ...(await runCaptured(command, options)), startedMs, requestCount, files: await readAll(folder) };
 }

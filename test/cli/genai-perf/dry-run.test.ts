@@ -10,39 +10,30 @@ import { answerChat, runChat } from "./chat-server.ts";
 
 describe("--dry-run", () => {
   test("prints a sound plan and a summary; nothing is sent, asked or written", LIMIT, async () => {
-    const exporter = await startMetricsStub();
-    try {
-      const load = ["--concurrency", "3", "--request-count", "12", "--warmup-request-count", "2"];
-      const secret = ["--header", "Authorization:Bearer s3cret", "-H", "X-Team:blue", "-H", "X-Team:red"];
-      const metrics = ["--server-metrics-url", `http://${exporter.url}`];
-      const { code, out, err, requestCount, files } = await runChat(() => [
-        ...load,
-        ...secret,
-        ...metrics,
-        "--dry-run",
-      ]);
-      assert.equal(code, 0, err);
-      assert.deepEqual([requestCount, exporter.scrapes.length, [...files.keys()]], [0, 0, []]);
-      const plan = JSON.parse(out) as Plan;
-      checkPlan(plan);
-      assert.deepEqual(plan.measurement.mode, { kind: "requests", count: 12 });
-      assert.deepEqual(plan.load, { kind: "concurrency", levels: { kind: "list", values: [3] }, search: "linear" });
-      assert.ok(plan.target.kind === "openai");
-      assert.deepEqual(plan.target.headers, [
-        ["Authorization", "<hidden>"],
-        ["X-Team", "red"],
-      ]);
-      assert.doesNotMatch(out + err, /s3cret/);
-      assert.match(err, /server: +127\.0\.0\.1:\d+, path v1\/chat\/completions, streamed\n/);
-      assert.match(
-        err,
-        /load: +concurrency 3\n +measured: +12 requests\n +warm-up: +2 requests\n +inputs: +2 different requests\n/,
-      );
-      assert.match(err, /the first: +\{"model":"tiny","messages":\[/);
-      assert.match(err, /files in: .*tiny-openai-chat-concurrency3\n/);
-    } finally {
-      await exporter.stop();
-    }
+    await using exporter = await startMetricsStub();
+    const load = ["--concurrency", "3", "--request-count", "12", "--warmup-request-count", "2"];
+    const secret = ["--header", "Authorization:Bearer s3cret", "-H", "X-Team:blue", "-H", "X-Team:red"];
+    const metrics = ["--server-metrics-url", `http://${exporter.url}`];
+    const { code, out, err, requestCount, files } = await runChat(() => [...load, ...secret, ...metrics, "--dry-run"]);
+    assert.equal(code, 0, err);
+    assert.deepEqual([requestCount, exporter.scrapes.length, [...files.keys()]], [0, 0, []]);
+    const plan = JSON.parse(out) as Plan;
+    checkPlan(plan);
+    assert.deepEqual(plan.measurement.mode, { kind: "requests", count: 12 });
+    assert.deepEqual(plan.load, { kind: "concurrency", levels: { kind: "list", values: [3] }, search: "linear" });
+    assert.ok(plan.target.kind === "openai");
+    assert.deepEqual(plan.target.headers, [
+      ["Authorization", "<hidden>"],
+      ["X-Team", "red"],
+    ]);
+    assert.doesNotMatch(out + err, /s3cret/);
+    assert.match(err, /server: +127\.0\.0\.1:\d+, path v1\/chat\/completions, streamed\n/);
+    assert.match(
+      err,
+      /load: +concurrency 3\n +measured: +12 requests\n +warm-up: +2 requests\n +inputs: +2 different requests\n/,
+    );
+    assert.match(err, /the first: +\{"model":"tiny","messages":\[/);
+    assert.match(err, /files in: .*tiny-openai-chat-concurrency3\n/);
   });
 
   test("the plan of a real run is the one that was printed", LIMIT, async () => {

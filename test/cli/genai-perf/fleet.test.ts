@@ -17,12 +17,8 @@ const SMALL = ["--isl", "5", "--request-count", "30"];
 
 async function withStub(use: (stub: LlmStub, url: readonly string[], folder: string) => Promise<void>): Promise<void> {
   const folder = makeFolder();
-  const stub = await startLlmStub({ tokens: TOKENS });
-  try {
-    await use(stub, ["-u", `127.0.0.1:${stub.port}`, "--artifact-dir", folder], folder);
-  } finally {
-    await stub.stop();
-  }
+  await using stub = await startLlmStub({ tokens: TOKENS });
+  await use(stub, ["-u", `127.0.0.1:${stub.port}`, "--artifact-dir", folder], folder);
 }
 
 /** Asserts that a report has all of them and their tokens. */

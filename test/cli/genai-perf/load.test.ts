@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import { makeFolder } from "../../make-folder.ts";
-import { listen } from "../../servers/listen.ts";
+import { closing, listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { runCaptured } from "./run-captured.ts";
@@ -32,36 +32,33 @@ async function profile(answerMs: number, args: readonly string[], schedule?: rea
   const prompts: string[] = [];
   const outstanding: number[] = [];
   let current = 0;
-  const server = createServer(async (request, response) => {
-    outstanding.push(++current);
-    let text = "";
-    for await (const piece of request) text += String(piece);
-    prompts.push((JSON.parse(text) as { messages: { content: string }[] }).messages[0]?.content ?? "");
-    setTimeout(() => {
-      current--;
-      response.writeHead(200).end('{"choices":[{"message":{"content":"the"}}]}');
-    }, answerMs);
-  });
-  try {
-    const url = `http://127.0.0.1:${await listen(server)}`;
-    const artifacts = join(folder, "artifacts");
-    const file = join(folder, "schedule.jsonl");
-    if (schedule !== undefined) await writeFile(file, schedule.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    const base = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TINY, "--url", url];
-    const input = schedule === undefined ? ["--isl", "5"] : ["--fixed-schedule", "--input-file", `payload:${file}`];
-    const startedMs = Date.now();
-    const { code, err } = await runCaptured([
-      ...[...base, "--artifact-dir", artifacts, "--random-seed", "3"],
-      ...[...input, ...args],
-    ]);
-    const files = await readdir(artifacts, { recursive: true }).catch(() => []);
-    const found = files.find((name) => name.endsWith("profile_export.json"));
-    const sentMs = found === undefined ? [] : readSentMs(await readFile(join(artifacts, found), "utf8"), startedMs);
-    return { code, err, prompts, outstanding, sentMs, files };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  using server = closing(
+    createServer(async (request, response) => {
+      outstanding.push(++current);
+      let text = "";
+      for await (const piece of request) text += String(piece);
+      prompts.push((JSON.parse(text) as { messages: { content: string }[] }).messages[0]?.content ?? "");
+      setTimeout(() => {
+        current--;
+        response.writeHead(200).end('{"choices":[{"message":{"content":"the"}}]}');
+      }, answerMs);
+    }),
+  );
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  const artifacts = join(folder, "artifacts");
+  const file = join(folder, "schedule.jsonl");
+  if (schedule !== undefined) await writeFile(file, schedule.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const base = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TINY, "--url", url];
+  const input = schedule === undefined ? ["--isl", "5"] : ["--fixed-schedule", "--input-file", `payload:${file}`];
+  const startedMs = Date.now();
+  const { code, err } = await runCaptured([
+    ...[...base, "--artifact-dir", artifacts, "--random-seed", "3"],
+    ...[...input, ...args],
+  ]);
+  const files = await readdir(artifacts, { recursive: true }).catch(() => []);
+  const found = files.find((name) => name.endsWith("profile_export.json"));
+  const sentMs = found === undefined ? [] : readSentMs(await readFile(join(artifacts, found), "utf8"), startedMs);
+  return { code, err, prompts, outstanding, sentMs, files };
 }
 
 function readSentMs(text: string, startedMs: number): number[] {

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
-import { inFolder, runRampart, startRampart } from "../rampart-process.ts";
+import { createFolder, runRampart, startRampart } from "../rampart-process.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 import { runCaptured } from "./run-captured.ts";
 
@@ -57,19 +57,18 @@ describe("an interrupted profile", () => {
     const asked = Promise.withResolvers<void>();
     // Answers nothing: the first Ctrl-C waits for a response.
     const server = createServer((request) => void request.resume().on("end", asked.resolve));
-    await withServer(server, (url) =>
-      inFolder({}, async (cwd) => {
-        const more = ["--artifact-dir", join(cwd, "artifacts"), "--records", join(cwd, "r.jsonl")];
-        const running = startRampart(profileArgs(url, ...more), { cwd });
-        await asked.promise;
-        running.interrupt();
-        await running.waitFor(/press Ctrl-C again/);
-        running.interrupt();
-        const { code } = await running.result;
-        assert.equal(code, 130);
-        assert.deepEqual(await filesIn(cwd), ["inputs.json"]);
-      }),
-    );
+    await withServer(server, async (url) => {
+      using folder = createFolder({});
+      const more = ["--artifact-dir", join(folder.path, "artifacts"), "--records", join(folder.path, "r.jsonl")];
+      const running = startRampart(profileArgs(url, ...more), { cwd: folder.path });
+      await asked.promise;
+      running.interrupt();
+      await running.waitFor(/press Ctrl-C again/);
+      running.interrupt();
+      const { code } = await running.result;
+      assert.equal(code, 130);
+      assert.deepEqual(await filesIn(folder.path), ["inputs.json"]);
+    });
   });
 });
 
@@ -107,15 +106,14 @@ describe("a server that is another than the user thinks", () => {
 });
 
 test("without a tokenizer and the server's counts there is no token throughput, instead of 0", LIMIT, async () => {
-  await inFolder({ "in.jsonl": '{"text":"hello"}\n' }, async (cwd) => {
-    const args = ["--tokenizer", "none", "--input-file", join(cwd, "in.jsonl"), "--request-count", "2"];
-    const event = JSON.stringify({ choices: [{ delta: { content: "the" }, finish_reason: "stop" }] });
-    const ran = await runChat(() => args, { answer: (response) => response.end(`data: ${event}\n\ndata: [DONE]\n\n`) });
-    assert.equal(ran.code, 0, ran.err);
-    assert.match(ran.out, /Output Token Throughput \(tokens\/sec\) │ +N\/A/);
-    const [, json = ""] = [...ran.files].find(([path]) => path.endsWith("_genai_perf.json")) ?? [];
-    assert.equal("output_token_throughput" in (JSON.parse(json) as object), false);
-  });
+  using folder = createFolder({ "in.jsonl": '{"text":"hello"}\n' });
+  const args = ["--tokenizer", "none", "--input-file", join(folder.path, "in.jsonl"), "--request-count", "2"];
+  const event = JSON.stringify({ choices: [{ delta: { content: "the" }, finish_reason: "stop" }] });
+  const ran = await runChat(() => args, { answer: (response) => response.end(`data: ${event}\n\ndata: [DONE]\n\n`) });
+  assert.equal(ran.code, 0, ran.err);
+  assert.match(ran.out, /Output Token Throughput \(tokens\/sec\) │ +N\/A/);
+  const [, json = ""] = [...ran.files].find(([path]) => path.endsWith("_genai_perf.json")) ?? [];
+  assert.equal("output_token_throughput" in (JSON.parse(json) as object), false);
 });
 
 describe("settings that cannot be run are reported", () => {
@@ -179,13 +177,12 @@ describe("settings that cannot be run are reported", () => {
   ];
   for (const [name, args, expected, parts] of wrong)
     test(name, LIMIT, async () => {
-      await inFolder({ "file.txt": "" }, async (cwd) => {
-        const { code, err } = await runRampart(["genai-perf", ...args], { cwd });
-        assert.equal(code, expected, err);
-        for (const part of parts) assert.ok(err.includes(part), `${part}\n${err}`);
-        assert.doesNotMatch(err, /internal error/);
-        assert.deepEqual(await filesIn(cwd), ["file.txt"]);
-      });
+      using folder = createFolder({ "file.txt": "" });
+      const { code, err } = await runRampart(["genai-perf", ...args], { cwd: folder.path });
+      assert.equal(code, expected, err);
+      for (const part of parts) assert.ok(err.includes(part), `${part}\n${err}`);
+      assert.doesNotMatch(err, /internal error/);
+      assert.deepEqual(await filesIn(folder.path), ["file.txt"]);
     });
 
   // A link to itself: rights would not keep root out.
@@ -202,12 +199,11 @@ describe("settings that cannot be run are reported", () => {
   ];
   for (const [args, message] of locked)
     test(`a folder that cannot be used, before anything is sent: ${args.slice(-2).join(" ")}`, LIMIT, async () => {
-      await inFolder({}, async (cwd) => {
-        await symlink("locked", join(cwd, "locked"));
-        const { code, err } = await runRampart(["genai-perf", ...args], { cwd });
-        assert.ok(code === 1 || code === 2, `${code}`);
-        assert.match(err, message);
-      });
+      using folder = createFolder({});
+      await symlink("locked", join(folder.path, "locked"));
+      const { code, err } = await runRampart(["genai-perf", ...args], { cwd: folder.path });
+      assert.ok(code === 1 || code === 2, `${code}`);
+      assert.match(err, message);
     });
 
   test("a mix of lengths that does not add up names its flag", LIMIT, async () => {
@@ -222,12 +218,11 @@ describe("settings that cannot be run are reported", () => {
   ];
   for (const [name, text, message] of files)
     test(`a configuration file that ${name}, and nothing that only follows from that`, LIMIT, async () => {
-      await inFolder(text === undefined ? {} : { "x.yaml": text }, async (cwd) => {
-        const { code, err } = await runRampart(["genai-perf", "config", "-f", "x.yaml"], { cwd });
-        assert.equal(code, 1);
-        assert.match(err, message);
-        assert.equal(err.match(/^Error: /gm)?.length, 1, err);
-      });
+      using folder = createFolder(text === undefined ? {} : { "x.yaml": text });
+      const { code, err } = await runRampart(["genai-perf", "config", "-f", "x.yaml"], { cwd: folder.path });
+      assert.equal(code, 1);
+      assert.match(err, message);
+      assert.equal(err.match(/^Error: /gm)?.length, 1, err);
     });
 });
 

@@ -56,37 +56,33 @@ function statisticsOf(text: string): unknown {
 for (const [what, answer, args] of CASES)
   test(`a run of ${what} and its export measured again give the same statistics`, LIMIT, async () => {
     const folder = makeFolder();
-    const server = await startAnsweringServer(answer);
-    try {
-      const load = args.some((arg) => arg.startsWith("--session")) ? [] : ["--request-count", String(REQUESTS)];
-      const common = ["-m", "tiny", "--tokenizer", TINY, "--url", server.url, "--isl", "10"];
-      const records = ["--records", join(folder, "records.jsonl")];
-      const live = await runCaptured([
-        ...["profile", ...common, ...args, ...load, ...records],
-        ...["--artifact-dir", join(folder, "live"), "--num-dataset-entries", "5"],
+    using server = await startAnsweringServer(answer);
+    const load = args.some((arg) => arg.startsWith("--session")) ? [] : ["--request-count", String(REQUESTS)];
+    const common = ["-m", "tiny", "--tokenizer", TINY, "--url", server.url, "--isl", "10"];
+    const records = ["--records", join(folder, "records.jsonl")];
+    const live = await runCaptured([
+      ...["profile", ...common, ...args, ...load, ...records],
+      ...["--artifact-dir", join(folder, "live"), "--num-dataset-entries", "5"],
+    ]);
+    assert.equal(live.code, 0, live.err);
+    await mkdir(join(folder, "hosts"));
+    const [name = ""] = await readdir(join(folder, "live"));
+    const isFolder = name.endsWith("json") ? join(folder, "live") : join(folder, "live", name);
+    await rename(isFolder, join(folder, "hosts", "one"));
+    const merged = await runCaptured([
+      ...["process-export-files", "-d", join(folder, "hosts"), "--artifact-dir", join(folder, "merged")],
+    ]);
+    assert.equal(merged.code, 0, merged.err);
+    const found = await readdir(join(folder, "merged"), { recursive: true });
+    for (const ending of ["genai_perf.json", "genai_perf.csv"]) {
+      const again = found.find((path) => path.endsWith(ending)) ?? ending;
+      const [first, second] = await Promise.all([
+        readFile(join(folder, "hosts", "one", `profile_export_${ending}`), "utf8"),
+        readFile(join(folder, "merged", again), "utf8"),
       ]);
-      assert.equal(live.code, 0, live.err);
-      await mkdir(join(folder, "hosts"));
-      const [name = ""] = await readdir(join(folder, "live"));
-      const isFolder = name.endsWith("json") ? join(folder, "live") : join(folder, "live", name);
-      await rename(isFolder, join(folder, "hosts", "one"));
-      const merged = await runCaptured([
-        ...["process-export-files", "-d", join(folder, "hosts"), "--artifact-dir", join(folder, "merged")],
-      ]);
-      assert.equal(merged.code, 0, merged.err);
-      const found = await readdir(join(folder, "merged"), { recursive: true });
-      for (const ending of ["genai_perf.json", "genai_perf.csv"]) {
-        const again = found.find((path) => path.endsWith(ending)) ?? ending;
-        const [first, second] = await Promise.all([
-          readFile(join(folder, "hosts", "one", `profile_export_${ending}`), "utf8"),
-          readFile(join(folder, "merged", again), "utf8"),
-        ]);
-        if (ending.endsWith("csv")) assert.equal(second, first);
-        else assert.deepEqual(statisticsOf(second), statisticsOf(first));
-      }
-      const lines = (await readFile(join(folder, "records.jsonl"), "utf8")).trim().split("\n");
-      assert.equal(lines.length, server.received.length);
-    } finally {
-      server.close();
+      if (ending.endsWith("csv")) assert.equal(second, first);
+      else assert.deepEqual(statisticsOf(second), statisticsOf(first));
     }
+    const lines = (await readFile(join(folder, "records.jsonl"), "utf8")).trim().split("\n");
+    assert.equal(lines.length, server.received.length);
   });

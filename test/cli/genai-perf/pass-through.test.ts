@@ -12,6 +12,7 @@ import { PASSED_HINTS, PASSED_REFUSALS } from "../../../src/cli/genai-perf/plan/
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makeFolder, writeIn } from "../../make-folder.ts";
+import { closing } from "../../servers/listen.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -311,33 +312,30 @@ test("analyze passes the flags on with each point, but no load beside a sweep of
 test("config passes the flags on; subcommands that do not measure reject them", LIMIT, async () => {
   const folder = makeFolder();
   const seen: unknown[] = [];
-  const server = createServer((request, response) => {
-    seen.push(request.headers["x-two"]);
-    request.resume().on("end", () => answerNow(response));
-  });
+  using server = closing(
+    createServer((request, response) => {
+      seen.push(request.headers["x-two"]);
+      request.resume().on("end", () => answerNow(response));
+    }),
+  );
   await listen(server);
-  try {
-    const lines = [
-      "model_name: tiny",
-      `endpoint: {type: chat, streaming: true, url: "localhost:${(server.address() as AddressInfo).port}"}`,
-      "input: {num_dataset_entries: 2}",
-      `output: {artifact_directory: ${JSON.stringify(join(folder, "artifacts"))}}`,
-      `tokenizer: {name: ${JSON.stringify(TINY)}}`,
-    ];
-    const file = writeIn(folder, "run.yaml", lines.join("\n"));
-    const args = ["--", "-H", "X-Two:2", "--request-count", "3"];
-    const ran = await runCaptured(["config", "-f", file, ...args]);
-    assert.equal(ran.code, 0, ran.err);
-    assert.deepEqual(seen, ["2", "2", "2"]);
-    for (const subcommand of ["create-template", "process-export-files"]) {
-      const more = subcommand === "create-template" ? ["-f", join(folder, "new.yaml")] : ["-d", folder];
-      const { code, err } = await runCaptured([subcommand, ...more, "--", "-v"]);
-      assert.equal(code, 1);
-      assert.match(err, new RegExp(`after -- cannot be used with ${subcommand}`));
-    }
-  } finally {
-    server.closeAllConnections();
-    server.close();
+  const lines = [
+    "model_name: tiny",
+    `endpoint: {type: chat, streaming: true, url: "localhost:${(server.address() as AddressInfo).port}"}`,
+    "input: {num_dataset_entries: 2}",
+    `output: {artifact_directory: ${JSON.stringify(join(folder, "artifacts"))}}`,
+    `tokenizer: {name: ${JSON.stringify(TINY)}}`,
+  ];
+  const file = writeIn(folder, "run.yaml", lines.join("\n"));
+  const args = ["--", "-H", "X-Two:2", "--request-count", "3"];
+  const ran = await runCaptured(["config", "-f", file, ...args]);
+  assert.equal(ran.code, 0, ran.err);
+  assert.deepEqual(seen, ["2", "2", "2"]);
+  for (const subcommand of ["create-template", "process-export-files"]) {
+    const more = subcommand === "create-template" ? ["-f", join(folder, "new.yaml")] : ["-d", folder];
+    const { code, err } = await runCaptured([subcommand, ...more, "--", "-v"]);
+    assert.equal(code, 1);
+    assert.match(err, new RegExp(`after -- cannot be used with ${subcommand}`));
   }
 });
 

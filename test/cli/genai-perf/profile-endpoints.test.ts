@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import jpeg from "jpeg-js";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { makeFolder } from "../../make-folder.ts";
-import { listen } from "../../servers/listen.ts";
+import { closing, listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { readBody, runCaptured } from "./run-captured.ts";
@@ -48,32 +48,29 @@ async function run(
 ): Promise<Ran> {
   const folder = makeFolder();
   const received: Received[] = [];
-  const server = createServer(async (request, response) => {
-    const one = { path: request.url ?? "", headers: request.headers, body: JSON.parse(await readBody(request)) };
-    received.push(one);
-    const text = answer(one);
-    const isStream = /^(?:data|event):/.test(text);
-    const type = isStream ? "text/event-stream" : /^[[{]/.test(text) ? "application/json" : "text/plain";
-    response.writeHead(200, { "Content-Type": type }).end(text);
-  });
-  try {
-    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
-    const url = `http://127.0.0.1:${await listen(server)}`;
-    const common = `profile -m tiny --isl 20 --num-dataset-entries 3 --random-seed 7 --request-count 4 --url ${url}`;
-    const own = args.map((arg) => arg.replaceAll("FOLDER", folder));
-    const artifacts = join(folder, "artifacts");
-    await mkdir(artifacts);
-    const all = [...common.split(" "), "--tokenizer", TINY, "--artifact-dir", artifacts, ...own];
-    const said = await runCaptured(all);
-    const [name = ""] = await readdir(artifacts);
-    const inputs = await readFile(join(artifacts, name, "inputs.json"), "utf8").catch(() => '{"data":[]}');
-    const report = await readFile(join(artifacts, name, "profile_export_genai_perf.json"), "utf8").catch(() => "{}");
-    const bodies = (JSON.parse(inputs).data as { payload: Json[] }[]).map(({ payload }) => payload[0] as Json);
-    return { ...said, received, inputs, bodies, report: JSON.parse(report), folder: name };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  using server = closing(
+    createServer(async (request, response) => {
+      const one = { path: request.url ?? "", headers: request.headers, body: JSON.parse(await readBody(request)) };
+      received.push(one);
+      const text = answer(one);
+      const isStream = /^(?:data|event):/.test(text);
+      const type = isStream ? "text/event-stream" : /^[[{]/.test(text) ? "application/json" : "text/plain";
+      response.writeHead(200, { "Content-Type": type }).end(text);
+    }),
+  );
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  const common = `profile -m tiny --isl 20 --num-dataset-entries 3 --random-seed 7 --request-count 4 --url ${url}`;
+  const own = args.map((arg) => arg.replaceAll("FOLDER", folder));
+  const artifacts = join(folder, "artifacts");
+  await mkdir(artifacts);
+  const all = [...common.split(" "), "--tokenizer", TINY, "--artifact-dir", artifacts, ...own];
+  const said = await runCaptured(all);
+  const [name = ""] = await readdir(artifacts);
+  const inputs = await readFile(join(artifacts, name, "inputs.json"), "utf8").catch(() => '{"data":[]}');
+  const report = await readFile(join(artifacts, name, "profile_export_genai_perf.json"), "utf8").catch(() => "{}");
+  const bodies = (JSON.parse(inputs).data as { payload: Json[] }[]).map(({ payload }) => payload[0] as Json);
+  return { ...said, received, inputs, bodies, report: JSON.parse(report), folder: name };
 }
 
 const CHAT: Answer = () => '{"object":"chat.completion","choices":[{"message":{"content":"the the"}}]}';

@@ -10,7 +10,7 @@ import { makeFolder, writeIn } from "../../make-folder.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
-import { inFolder, runRampart } from "../rampart-process.ts";
+import { createFolder, runRampart } from "../rampart-process.ts";
 import { readAll, runCaptured } from "./run-captured.ts";
 
 /** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
@@ -57,17 +57,13 @@ async function run(
   makeArgs: (url: string, folder: string) => string[] | Promise<string[]>,
 ): Promise<Ran> {
   const folder = makeFolder();
-  const server = await startAnsweringServer(answer);
-  try {
-    const args = await makeArgs(server.url, folder);
-    const captured = await runCaptured(args);
-    const received = server.received.map(
-      ({ path, headers, text }): Received => ({ path, authorization: headers.authorization, body: JSON.parse(text) }),
-    );
-    return { ...captured, received, files: await readAll(join(folder, "artifacts")) };
-  } finally {
-    server.close();
-  }
+  using server = await startAnsweringServer(answer);
+  const args = await makeArgs(server.url, folder);
+  const captured = await runCaptured(args);
+  const received = server.received.map(
+    ({ path, headers, text }): Received => ({ path, authorization: headers.authorization, body: JSON.parse(text) }),
+  );
+  return { ...captured, received, files: await readAll(join(folder, "artifacts")) };
 }
 
 function plotsOf({ files }: Ran): string[] {
@@ -297,18 +293,13 @@ test("a model's inputs say its backend", () => {
 });
 
 test("a model with other inputs is named with them", async () => {
-  const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-  try {
-    const args = ["-m", "simple", "--endpoint-type", "kserve", "--backend", "vllm", "--request-count", "2"];
-    const input = ["--tokenizer", "none", "--input-file", "in.jsonl", "-u", `127.0.0.1:${mock.grpcPort}`];
-    const { code, err } = await inFolder({ "in.jsonl": '{"text":"x"}\n{"text":"y"}\n' }, (cwd) =>
-      runRampart(["genai-perf", "profile", ...args, ...input], { cwd }),
-    );
-    assert.match(err, /^Error: .*the model simple takes INPUT0, INPUT1, which is not what --backend vllm sends$/m);
-    assert.match(err, /^ {2}Its backend is neither tensorrtllm nor vllm: measure it with rampart perf_analyzer\.$/m);
-    assert.equal(err.match(/^Error: /gm)?.length, 1);
-    assert.equal(code, 1);
-  } finally {
-    await mock.stop();
-  }
+  await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+  const args = ["-m", "simple", "--endpoint-type", "kserve", "--backend", "vllm", "--request-count", "2"];
+  const input = ["--tokenizer", "none", "--input-file", "in.jsonl", "-u", `127.0.0.1:${mock.grpcPort}`];
+  using folder = createFolder({ "in.jsonl": '{"text":"x"}\n{"text":"y"}\n' });
+  const { code, err } = await runRampart(["genai-perf", "profile", ...args, ...input], { cwd: folder.path });
+  assert.match(err, /^Error: .*the model simple takes INPUT0, INPUT1, which is not what --backend vllm sends$/m);
+  assert.match(err, /^ {2}Its backend is neither tensorrtllm nor vllm: measure it with rampart perf_analyzer\.$/m);
+  assert.equal(err.match(/^Error: /gm)?.length, 1);
+  assert.equal(code, 1);
 });

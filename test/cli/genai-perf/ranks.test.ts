@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { makeFolder } from "../../make-folder.ts";
+import { closing } from "../../servers/listen.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -78,19 +79,14 @@ test(
 
 test("without mpirun a profile measures alone, and says so", LIMIT, async () => {
   const folder = makeFolder();
-  const server = createServer((request, response) => request.resume().on("end", () => answerChat(response)));
+  using server = closing(createServer((request, response) => request.resume().on("end", () => answerChat(response))));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const args = [...CHAT, ...SMALL, "-u", url, "--artifact-dir", folder, "--", "--enable-mpi"];
-    const { code, err } = await runCaptured(["profile", ...args]);
-    assert.equal(code, 0, err);
-    assert.match(err, /--enable-mpi after -- has no effect: /);
-    assert.ok([...(await readAll(folder)).keys()].includes("tiny-openai-chat-concurrency1"));
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const args = [...CHAT, ...SMALL, "-u", url, "--artifact-dir", folder, "--", "--enable-mpi"];
+  const { code, err } = await runCaptured(["profile", ...args]);
+  assert.equal(code, 0, err);
+  assert.match(err, /--enable-mpi after -- has no effect: /);
+  assert.ok([...(await readAll(folder)).keys()].includes("tiny-openai-chat-concurrency1"));
 });
 
 for (const [name, args] of [

@@ -15,112 +15,90 @@ function fixture(name: string): string {
 
 describe("--server-metrics-url", () => {
   test("GPU metrics of an exporter are in table, CSV and JSON, in GenAI-Perf's layout", LIMIT, async () => {
-    const exporter = await startMetricsStub({ text: () => fixture("dcgm") });
-    try {
-      const urls = ["--server-metrics-url", `http://${exporter.url}`];
-      const { code, out, err, files } = await runChat(() => ["--request-count", "5", "-v", ...urls]);
-      assert.equal(code, 0, err);
-      // Ahead of the run, at its beginning, and at its end.
-      assert.ok(exporter.scrapes.length >= 3);
-      assert.match(out, /NVIDIA GenAI-Perf \| Power Metrics[\s\S]*│ │ {9}1 │ 301\.25 │ 301\.25 │/);
-      const report = JSON.parse(files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "{}");
-      const { unit, ...gpus } = report.telemetry_stats.sm_utilization;
-      assert.deepEqual([unit, gpus["0"].avg, gpus["1"].p99], ["%", 62.5, 87.5]);
-      assert.deepEqual(Object.keys(report.telemetry_stats.gpu_power_limit["0"]), ["avg"]);
-      assert.equal(Object.keys(report.telemetry_stats).length, 29);
-      const csv = files.get(`${FOLDER}profile_export_genai_perf.csv`) ?? "";
-      assert.match(csv, /\r\n\r\nMetric,GPU,avg,min[\s\S]*\r\nGPU Clock Sm \(MHz\),1,"1,395\.00",/);
-      assert.match(csv, /\r\n\r\nMetric,GPU,Value\r\nGPU Power Limit \(W\),0,400\.00\r\n/);
-      assert.doesNotMatch(out, /Server metrics/);
-    } finally {
-      await exporter.stop();
-    }
+    await using exporter = await startMetricsStub({ text: () => fixture("dcgm") });
+    const urls = ["--server-metrics-url", `http://${exporter.url}`];
+    const { code, out, err, files } = await runChat(() => ["--request-count", "5", "-v", ...urls]);
+    assert.equal(code, 0, err);
+    // Ahead of the run, at its beginning, and at its end.
+    assert.ok(exporter.scrapes.length >= 3);
+    assert.match(out, /NVIDIA GenAI-Perf \| Power Metrics[\s\S]*│ │ {9}1 │ 301\.25 │ 301\.25 │/);
+    const report = JSON.parse(files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "{}");
+    const { unit, ...gpus } = report.telemetry_stats.sm_utilization;
+    assert.deepEqual([unit, gpus["0"].avg, gpus["1"].p99], ["%", 62.5, 87.5]);
+    assert.deepEqual(Object.keys(report.telemetry_stats.gpu_power_limit["0"]), ["avg"]);
+    assert.equal(Object.keys(report.telemetry_stats).length, 29);
+    const csv = files.get(`${FOLDER}profile_export_genai_perf.csv`) ?? "";
+    assert.match(csv, /\r\n\r\nMetric,GPU,avg,min[\s\S]*\r\nGPU Clock Sm \(MHz\),1,"1,395\.00",/);
+    assert.match(csv, /\r\n\r\nMetric,GPU,Value\r\nGPU Power Limit \(W\),0,400\.00\r\n/);
+    assert.doesNotMatch(out, /Server metrics/);
   });
 
   test("of an inference server: gauges, counters and histograms, in tables and files of their own", LIMIT, async () => {
-    const server = await startMetricsStub({ text: (scrape) => fixture(scrape < 2 ? "vllm-before" : "vllm-after") });
-    try {
-      const url = `http://${server.url}`;
-      const { code, out, err, files } = await runChat(() => [
-        "--request-count",
-        "5",
-        "-v",
-        "--server-metrics-url",
-        url,
-      ]);
-      assert.equal(code, 0, err);
-      assert.match(
-        out,
-        /Server metrics: gauges[\s\S]*│ +vllm:num_requests_running engine="0", model_name="tiny" │ 0\.00 │/,
-      );
-      assert.match(out, /Server metrics: counters[\s\S]*│ +vllm:generation_tokens \(tokens\)[^│]*│ +800\.00 │/);
-      assert.match(out, /percentiles estimated from buckets[\s\S]*│ 20\.00 │ +0\.3 │ +0\.1 │ +1\.00 │ +1\.00 │/);
-      assert.doesNotMatch(out, /python_gc|num_requests_waiting/);
-      const { metrics, summary } = JSON.parse(
-        files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "{}",
-      );
-      assert.deepEqual(summary.endpoints_successful, [url]);
-      const labels = { engine: "0", model_name: "tiny" };
-      assert.deepEqual(metrics["vllm:prompt_tokens"].series[0].labels, labels);
-      assert.equal(metrics["vllm:prompt_tokens"].series[0].stats.total, 500);
-      assert.equal(metrics["vllm:kv_cache_usage_perc"].series[0].stats.max, 0.125);
-      assert.equal(metrics["vllm:request_queue_time_seconds"].series[0].stats.sum, 6);
-      assert.match(
-        files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "",
-        /"first_fetch_ns": \d{19},/,
-      );
-      const csv = files.get(`${FOLDER}server_metrics_export.csv`) ?? "";
-      assert.match(csv, /^Endpoint,Type,Metric,Labels,Unit,avg,.*\n127\.0\.0\.1:\d+,gauge,/);
-      assert.match(csv, /\n\nEndpoint,Type,Metric,Labels,Unit,total,rate,Description\n.*counter/);
-      const report = files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "";
-      assert.ok(!("telemetry_stats" in JSON.parse(report)) && !report.includes("vllm"));
-    } finally {
-      await server.stop();
-    }
+    await using server = await startMetricsStub({
+      text: (scrape) => fixture(scrape < 2 ? "vllm-before" : "vllm-after"),
+    });
+    const url = `http://${server.url}`;
+    const { code, out, err, files } = await runChat(() => ["--request-count", "5", "-v", "--server-metrics-url", url]);
+    assert.equal(code, 0, err);
+    assert.match(
+      out,
+      /Server metrics: gauges[\s\S]*│ +vllm:num_requests_running engine="0", model_name="tiny" │ 0\.00 │/,
+    );
+    assert.match(out, /Server metrics: counters[\s\S]*│ +vllm:generation_tokens \(tokens\)[^│]*│ +800\.00 │/);
+    assert.match(out, /percentiles estimated from buckets[\s\S]*│ 20\.00 │ +0\.3 │ +0\.1 │ +1\.00 │ +1\.00 │/);
+    assert.doesNotMatch(out, /python_gc|num_requests_waiting/);
+    const { metrics, summary } = JSON.parse(
+      files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "{}",
+    );
+    assert.deepEqual(summary.endpoints_successful, [url]);
+    const labels = { engine: "0", model_name: "tiny" };
+    assert.deepEqual(metrics["vllm:prompt_tokens"].series[0].labels, labels);
+    assert.equal(metrics["vllm:prompt_tokens"].series[0].stats.total, 500);
+    assert.equal(metrics["vllm:kv_cache_usage_perc"].series[0].stats.max, 0.125);
+    assert.equal(metrics["vllm:request_queue_time_seconds"].series[0].stats.sum, 6);
+    assert.match(
+      files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "",
+      /"first_fetch_ns": \d{19},/,
+    );
+    const csv = files.get(`${FOLDER}server_metrics_export.csv`) ?? "";
+    assert.match(csv, /^Endpoint,Type,Metric,Labels,Unit,avg,.*\n127\.0\.0\.1:\d+,gauge,/);
+    assert.match(csv, /\n\nEndpoint,Type,Metric,Labels,Unit,total,rate,Description\n.*counter/);
+    const report = files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "";
+    assert.ok(!("telemetry_stats" in JSON.parse(report)) && !report.includes("vllm"));
   });
 
   test("plots show metrics over time, except those that were always 0", LIMIT, async () => {
-    const exporter = await startMetricsStub({ text: () => fixture("dcgm") });
-    const server = await startMetricsStub({ text: () => fixture("vllm-after") });
-    try {
-      const urls = [exporter, server].map(({ url }) => `http://${url}`);
-      const args = ["--request-count", "3", "--generate-plots", "--server-metrics-url", ...urls];
-      const { code, err, files } = await runChat(() => args);
-      assert.equal(code, 0, err);
-      const page = files.get(`${FOLDER}plots/plots.html`) ?? "";
-      for (const name of ["gpu_power_usage", "sm_utilization", "vllm:num_requests_running"])
-        assert.ok(page.includes(`${name} Over Time`), name);
-      for (const name of ["video_encoder_utilization", "vllm:num_requests_waiting", "python_gc"])
-        assert.ok(!page.includes(name), name);
-    } finally {
-      await exporter.stop();
-      await server.stop();
-    }
+    await using exporter = await startMetricsStub({ text: () => fixture("dcgm") });
+    await using server = await startMetricsStub({ text: () => fixture("vllm-after") });
+    const urls = [exporter, server].map(({ url }) => `http://${url}`);
+    const args = ["--request-count", "3", "--generate-plots", "--server-metrics-url", ...urls];
+    const { code, err, files } = await runChat(() => args);
+    assert.equal(code, 0, err);
+    const page = files.get(`${FOLDER}plots/plots.html`) ?? "";
+    for (const name of ["gpu_power_usage", "sm_utilization", "vllm:num_requests_running"])
+      assert.ok(page.includes(`${name} Over Time`), name);
+    for (const name of ["video_encoder_utilization", "vllm:num_requests_waiting", "python_gc"])
+      assert.ok(!page.includes(name), name);
   });
 
   test("an unreachable address is reported and skipped; the others are scraped", LIMIT, async () => {
-    const exporter = await startMetricsStub({ text: () => fixture("dcgm") });
-    const none = await startMetricsStub({ text: () => "<html>no metrics</html>" });
+    await using exporter = await startMetricsStub({ text: () => fixture("dcgm") });
+    await using none = await startMetricsStub({ text: () => "<html>no metrics</html>" });
     const gone = await startMetricsStub();
     await gone.stop();
-    try {
-      const urls = [gone, none, exporter].map(({ url }) => `http://${url}`);
-      const args = ["--request-count", "3", "--server-metrics-url", ...urls];
-      const { code, err, files } = await runChat(() => args);
-      assert.equal(code, 0, err);
-      assert.match(err, new RegExp(`no metrics from ${urls[0]}: Connection refused`));
-      assert.match(
-        err,
-        new RegExp(`no metrics from ${urls[1]}: the response contains no metrics in Prometheus' text format`),
-      );
-      const report = JSON.parse(files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "{}");
-      assert.equal(report.telemetry_stats.gpu_temperature["1"].max, 44);
-      const { summary } = JSON.parse(files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "{}");
-      assert.deepEqual([summary.endpoints_configured, summary.endpoints_successful], [urls, urls.slice(2)]);
-    } finally {
-      await exporter.stop();
-      await none.stop();
-    }
+    const urls = [gone, none, exporter].map(({ url }) => `http://${url}`);
+    const args = ["--request-count", "3", "--server-metrics-url", ...urls];
+    const { code, err, files } = await runChat(() => args);
+    assert.equal(code, 0, err);
+    assert.match(err, new RegExp(`no metrics from ${urls[0]}: Connection refused`));
+    assert.match(
+      err,
+      new RegExp(`no metrics from ${urls[1]}: the response contains no metrics in Prometheus' text format`),
+    );
+    const report = JSON.parse(files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "{}");
+    assert.equal(report.telemetry_stats.gpu_temperature["1"].max, 44);
+    const { summary } = JSON.parse(files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "{}");
+    assert.deepEqual([summary.endpoints_configured, summary.endpoints_successful], [urls, urls.slice(2)]);
   });
 
   test("an exporter that disappears during the run is reported; its samples count", LIMIT, async () => {

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { makeFolder } from "../../make-folder.ts";
-import { listen } from "../../servers/listen.ts";
+import { closing, listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 import { readAll, readBody, runCaptured } from "./run-captured.ts";
@@ -64,28 +64,25 @@ async function run(
   const file = join(folder, "given.jsonl");
   const received: Received[] = [];
   let outstanding = 0;
-  const server = createServer(async (request, response) => {
-    const { messages } = JSON.parse(await readBody(request)) as { messages: { role: string; content: string }[] };
-    const questions = messages.filter(({ role }) => role === "user").map(({ content }) => content);
-    const roles = messages.map(({ role }) => role);
-    const index = received.push({ questions, roles, atMs: performance.now(), outstanding: ++outstanding }) - 1;
-    response.once("close", () => outstanding--);
-    const choices = [{ message: { role: "assistant", content: "the king" } }];
-    if (failAt.includes(index)) response.writeHead(500).end('{"error":{"message":"boom"}}');
-    else response.end(JSON.stringify({ object: "chat.completion", choices }));
-  });
+  using server = closing(
+    createServer(async (request, response) => {
+      const { messages } = JSON.parse(await readBody(request)) as { messages: { role: string; content: string }[] };
+      const questions = messages.filter(({ role }) => role === "user").map(({ content }) => content);
+      const roles = messages.map(({ role }) => role);
+      const index = received.push({ questions, roles, atMs: performance.now(), outstanding: ++outstanding }) - 1;
+      response.once("close", () => outstanding--);
+      const choices = [{ message: { role: "assistant", content: "the king" } }];
+      if (failAt.includes(index)) response.writeHead(500).end('{"error":{"message":"boom"}}');
+      else response.end(JSON.stringify({ object: "chat.completion", choices }));
+    }),
+  );
   const url = `http://127.0.0.1:${await listen(server)}`;
-  try {
-    await writeFile(file, makeText(url, folder));
-    const all = makeArgs(url, folder, file);
-    const ran = await runCaptured(all);
-    const artifacts = join(folder, "artifacts");
-    const found = existsSync(artifacts) ? { ".": "", ...Object.fromEntries(await readAll(artifacts)) } : {};
-    return { ...ran, received, files: found };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  await writeFile(file, makeText(url, folder));
+  const all = makeArgs(url, folder, file);
+  const ran = await runCaptured(all);
+  const artifacts = join(folder, "artifacts");
+  const found = existsSync(artifacts) ? { ".": "", ...Object.fromEntries(await readAll(artifacts)) } : {};
+  return { ...ran, received, files: found };
 }
 
 function inputsOf({ files }: Ran): readonly InputEntry[] {

@@ -9,7 +9,7 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
-import { inFolder, startRampart } from "../rampart-process.ts";
+import { createFolder, startRampart } from "../rampart-process.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
 /** What a profile makes before its first request, and what is left of it when it is cut off there. */
@@ -91,19 +91,18 @@ async function filesIn(folder: string): Promise<string[]> {
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   test(`a profile that ${signal} ends while its requests are made leaves no part of them`, LIMIT, async () => {
     const line = `${JSON.stringify({ input_length: 3000 })}\n`;
-    await inFolder({ "trace.jsonl": line.repeat(20_000) }, async (folder) => {
-      const artifacts = join(folder, "artifacts");
-      const args = `genai-perf profile -m tiny --endpoint-type chat --input-file payload:${join(folder, "trace.jsonl")}`;
-      const places = ["--tokenizer", TINY, "--artifact-dir", artifacts, "--url", "127.0.0.1:9"];
-      const running = startRampart([...args.split(" "), ...places]);
-      let isOver = false;
-      void running.result.then(() => {
-        isOver = true;
-      });
-      while (!isOver && !(await filesIn(artifacts)).some((name) => name.endsWith(".part"))) await setTimeout(5);
-      const isEarly = isOver;
-      running.interrupt(signal);
-      await running.result;
-      assert.deepEqual([isEarly, await filesIn(artifacts)], [false, []]);
+    using folder = createFolder({ "trace.jsonl": line.repeat(20_000) });
+    const artifacts = join(folder.path, "artifacts");
+    const args = `genai-perf profile -m tiny --endpoint-type chat --input-file payload:${join(folder.path, "trace.jsonl")}`;
+    const places = ["--tokenizer", TINY, "--artifact-dir", artifacts, "--url", "127.0.0.1:9"];
+    const running = startRampart([...args.split(" "), ...places]);
+    let isOver = false;
+    void running.result.then(() => {
+      isOver = true;
     });
+    while (!isOver && !(await filesIn(artifacts)).some((name) => name.endsWith(".part"))) await setTimeout(5);
+    const isEarly = isOver;
+    running.interrupt(signal);
+    await running.result;
+    assert.deepEqual([isEarly, await filesIn(artifacts)], [false, []]);
   });

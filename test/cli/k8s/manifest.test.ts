@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { FLAGS } from "../../../src/cli/k8s/manifest.ts";
 import { openKubernetesCheck } from "../../servers/k8s-check.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { inFolder, runRampart } from "../rampart-process.ts";
+import { createFolder, runRampart } from "../rampart-process.ts";
 import { expandReferences, Manifest } from "./cluster.ts";
 
 /** `rampart k8s manifest`: what it prints, checked with the code by which Kubernetes's API server checks objects. */
@@ -30,20 +30,21 @@ async function manifestOf(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Manifest> {
-  return inFolder(files, async (cwd) => {
-    const { code, out, err } = await runRampart(["k8s", "manifest", "load.ts", ...NEEDED, ...args], { cwd, env });
-    assert.deepEqual([code, err], [0, ""]);
-    return new Manifest(out);
+  using folder = createFolder(files);
+  const { code, out, err } = await runRampart(["k8s", "manifest", "load.ts", ...NEEDED, ...args], {
+    cwd: folder.path,
+    env,
   });
+  assert.deepEqual([code, err], [0, ""]);
+  return new Manifest(out);
 }
 
 /** Returns the problems with a scenario or options. */
 async function problemsOf(files: Readonly<Record<string, string>>, args: readonly string[]): Promise<string[]> {
-  return inFolder(files, async (cwd) => {
-    const { code, out, err } = await runRampart(["k8s", "manifest", ...args], { cwd });
-    assert.deepEqual([code, out], [64, ""], err);
-    return err.split("\n").filter((line) => line !== "" && !line.startsWith("See "));
-  });
+  using folder = createFolder(files);
+  const { code, out, err } = await runRampart(["k8s", "manifest", ...args], { cwd: folder.path });
+  assert.deepEqual([code, out], [64, ""], err);
+  return await err.split("\n").filter((line) => line !== "" && !line.startsWith("See "));
 }
 
 describe("rampart k8s manifest", LIMIT, () => {
@@ -176,32 +177,30 @@ describe("the files of a manifest", LIMIT, () => {
       .replace('{ model: "simple" }', '{ model: "simple", tls: { key: "./key.pem", cert: "./key.pem" } }')
       .replace('"gpu-host', '"https://gpu-host')
       .replace("../rows.json", "../data");
-    await inFolder({}, async (folder) => {
-      for (const name of ["in", "data", "mounted"]) mkdirSync(join(folder, name));
-      for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-      const bytes = Buffer.from([0, 255, 10, 128]);
-      writeFileSync(join(folder, "data", "bytes"), bytes);
-      const { code, out, err } = await runRampart(["k8s", "manifest", "in/load.ts", ...NEEDED], { cwd: folder });
-      assert.deepEqual([code, err], [0, ""]);
-      // The parser of kubectl takes no block whose first line begins with a tab.
-      assert.doesNotMatch(out, /\|[-+\d]*\n\s*\t/);
-      const manifest = new Manifest(out);
-      manifest.mount(join(folder, "mounted"));
-      const read = (name: string): Buffer => readFileSync(join(folder, "mounted", "files", name));
-      for (const [name, text] of Object.entries(files)) assert.equal(read(name).toString(), text, name);
-      assert.deepEqual(read("data/bytes"), bytes);
-      assert.ok(Object.values(manifest.secret).includes("a key\n"));
-      assert.ok(!JSON.stringify(manifest.find("ConfigMap")).includes("a key"));
-    });
+    using folder = createFolder({});
+    for (const name of ["in", "data", "mounted"]) mkdirSync(join(folder.path, name));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
+    const bytes = Buffer.from([0, 255, 10, 128]);
+    writeFileSync(join(folder.path, "data", "bytes"), bytes);
+    const { code, out, err } = await runRampart(["k8s", "manifest", "in/load.ts", ...NEEDED], { cwd: folder.path });
+    assert.deepEqual([code, err], [0, ""]);
+    // The parser of kubectl takes no block whose first line begins with a tab.
+    assert.doesNotMatch(out, /\|[-+\d]*\n\s*\t/);
+    const manifest = new Manifest(out);
+    manifest.mount(join(folder.path, "mounted"));
+    const read = (name: string): Buffer => readFileSync(join(folder.path, "mounted", "files", name));
+    for (const [name, text] of Object.entries(files)) assert.equal(read(name).toString(), text, name);
+    assert.deepEqual(read("data/bytes"), bytes);
+    assert.ok(Object.values(manifest.secret).includes("a key\n"));
+    assert.ok(!JSON.stringify(manifest.find("ConfigMap")).includes("a key"));
   });
 
   test("are those of the image where the scenario names them by an absolute path", async () => {
-    await inFolder({ "rows.json": "{}" }, async (elsewhere) => {
-      const file = scenario(`inputs: input.json(${JSON.stringify(join(elsewhere, "rows.json"))}),`);
-      const manifest = await manifestOf({ "load.ts": file });
-      const { data } = manifest.find<{ readonly data: object }>("ConfigMap");
-      assert.deepEqual(Object.keys(data), ["0-load.ts"]);
-    });
+    using folder = createFolder({ "rows.json": "{}" });
+    const file = scenario(`inputs: input.json(${JSON.stringify(join(folder.path, "rows.json"))}),`);
+    const manifest = await manifestOf({ "load.ts": file });
+    const { data } = manifest.find<{ readonly data: object }>("ConfigMap");
+    assert.deepEqual(Object.keys(data), ["0-load.ts"]);
   });
 
   test("that are too large for a ConfigMap are one error, which names the largest", async () => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { makeFolder } from "../../make-folder.ts";
-import { type KserveCalled, type KserveOptions, withServer } from "../../run/kserve-server.ts";
+import { type KserveCalled, type KserveOptions, KserveServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -30,10 +30,9 @@ async function measure(
   options: KserveOptions,
   flags: readonly string[],
 ): Promise<{ out: string; err: string; code: number; asked: string[] }> {
-  return withServer(options, async (server) => {
-    const result = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "5", ...flags]);
-    return { ...result, asked: server.requests.map(({ path }) => path) };
-  });
+  await using server = await new KserveServer(options).start();
+  const result = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "5", ...flags]);
+  return { ...result, asked: server.requests.map(({ path }) => path) };
 }
 
 test("--bls-composing-models reports the server times of models that the model calls", LIMIT, async () => {

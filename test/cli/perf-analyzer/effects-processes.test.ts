@@ -1,7 +1,7 @@
 // Runs on: deno, node, executable.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type KserveOptions, type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";
+import { type KserveOptions, KserveServer, takeMs } from "../../run/kserve-server.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
@@ -36,11 +36,13 @@ async function runJob(...ranks: readonly (readonly string[])[]): Promise<Job> {
   };
 }
 
-function withServers(
+async function withServers(
   options: readonly [KserveOptions, KserveOptions],
   use: (first: KserveServer, second: KserveServer) => Promise<void>,
 ): Promise<void> {
-  return withServer(options[0], (first) => withServer(options[1], (second) => use(first, second)));
+  await using first = await new KserveServer(options[0]).start();
+  await using second = await new KserveServer(options[1]).start();
+  return await use(first, second);
 }
 
 function countPasses(text: string | undefined): number {
@@ -99,14 +101,13 @@ function firstAt(server: KserveServer, connections: number): number | undefined 
 }
 
 test("--enable-mpi: a failed rank is not waited for, and the others report that it is missing", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const args = [...QUICK_WINDOWS, "--enable-mpi"];
-    const { code, out, err } = await runJob([...args, "-u", server.url], [...args, "-u", DEAD_URL]);
-    assert.equal(code, 99);
-    assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);
-    assert.match(err[0] ?? "", /^rampart: rank 1 ended early: /m);
-    assert.match(err[1] ?? "", /^error: failed to get model metadata: /);
-  });
+  await using server = await new KserveServer({}).start();
+  const args = [...QUICK_WINDOWS, "--enable-mpi"];
+  const { code, out, err } = await runJob([...args, "-u", server.url], [...args, "-u", DEAD_URL]);
+  assert.equal(code, 99);
+  assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);
+  assert.match(err[0] ?? "", /^rampart: rank 1 ended early: /m);
+  assert.match(err[1] ?? "", /^error: failed to get model metadata: /);
 });
 
 test("--enable-mpi: a rank that fails under load is not waited for either", LIMIT, async () => {
@@ -139,12 +140,11 @@ test("--enable-mpi: a job of one rank, and a count of requests", LIMIT, async ()
 });
 
 test("--enable-mpi without mpirun reports that it has no effect, and measures", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const { code, err, out } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, "--enable-mpi"]);
-    assert.equal(code, 0);
-    // A short run on a busy machine may say more of itself.
-    assert.match(err, /^rampart: --enable-mpi has no effect: /);
-    assert.match(out, /^Concurrency: 1, throughput: /m);
-    assert.doesNotMatch(out, /MPI/);
-  });
+  await using server = await new KserveServer({}).start();
+  const { code, err, out } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, "--enable-mpi"]);
+  assert.equal(code, 0);
+  // A short run on a busy machine may say more of itself.
+  assert.match(err, /^rampart: --enable-mpi has no effect: /);
+  assert.match(out, /^Concurrency: 1, throughput: /m);
+  assert.doesNotMatch(out, /MPI/);
 });

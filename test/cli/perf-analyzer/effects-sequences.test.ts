@@ -6,7 +6,7 @@ import { decodeMessage, type ProtoObject } from "../../../src/service/protobuf/m
 import { INFER_REQUEST } from "../../../src/service/triton/messages.ts";
 import { openTriton, type TritonAddresses } from "../../e2e/servers.ts";
 import { makeFolder, writeIn } from "../../make-folder.ts";
-import { type KserveServer, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
+import { KserveServer, type SeenInfer, takeMs } from "../../run/kserve-server.ts";
 import { checkSequences, type SequenceRequest } from "../../run/send/sequence-traffic.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, startCommand } from "./run-command.ts";
@@ -36,12 +36,11 @@ function readMark({ json }: SeenInfer): SequenceRequest {
 
 /** Runs against a recording server and gives what it was sent. */
 async function record(flags: readonly string[], use?: (server: KserveServer) => void): Promise<SequenceRequest[]> {
-  return withServer({ ...SEQUENCE_MODEL, onInfer: () => takeMs(1) }, async (server) => {
-    use?.(server);
-    const { code, err } = await runCommand(["-m", "seq", "-u", server.url, ...flags]);
-    assert.equal(code, 0, err);
-    return server.infers.map(readMark);
-  });
+  await using server = await new KserveServer({ ...SEQUENCE_MODEL, onInfer: () => takeMs(1) }).start();
+  use?.(server);
+  const { code, err } = await runCommand(["-m", "seq", "-u", server.url, ...flags]);
+  assert.equal(code, 0, err);
+  return await server.infers.map(readMark);
 }
 
 test("--sequence-length and --sequence-length-variation set how long sequences are", LIMIT, async () => {
@@ -59,24 +58,22 @@ test("--sequence-id-range gives correlation ids, and fewer of them than sequence
   const ids = (await record([...flags, "--sequence-id-range", "100:103"])).map(({ id }) => id);
   assert.deepEqual(ids, [100, 100, 101, 101, 102, 102, 100, 100, 101, 101, 102, 102]);
   assert.equal((await record([...flags, "--sequence-id-range", "7"]))[0]?.id, 7);
-  await withServer(SEQUENCE_MODEL, async (server) => {
-    const args = ["-m", "seq", "-u", server.url, "--concurrency-range", "4", "--sequence-id-range", "1:4"];
-    const { code, err } = await runCommand(args);
-    assert.equal(code, 99);
-    assert.match(err, /^error: sequence id range .* possible concurrency,/);
-    assert.match(err, /4 sequences are in flight at once/);
-    assert.equal(server.infers.length, 0);
-  });
+  await using server = await new KserveServer(SEQUENCE_MODEL).start();
+  const args = ["-m", "seq", "-u", server.url, "--concurrency-range", "4", "--sequence-id-range", "1:4"];
+  const { code, err } = await runCommand(args);
+  assert.equal(code, 99);
+  assert.match(err, /^error: sequence id range .* possible concurrency,/);
+  assert.match(err, /4 sequences are in flight at once/);
+  assert.equal(server.infers.length, 0);
 });
 
 test("-b above 1 is refused for a model of sequences", LIMIT, async () => {
-  await withServer(SEQUENCE_MODEL, async (server) => {
-    const { code, out, err } = await runCommand(["-m", "seq", "-u", server.url, "-b", "2"]);
-    assert.equal(code, 99);
-    assert.match(err, /^error: can not specify batch size > 1 when using a sequence model$/m);
-    assert.equal(out, "");
-    assert.equal(server.infers.length, 0);
-  });
+  await using server = await new KserveServer(SEQUENCE_MODEL).start();
+  const { code, out, err } = await runCommand(["-m", "seq", "-u", server.url, "-b", "2"]);
+  assert.equal(code, 99);
+  assert.match(err, /^error: can not specify batch size > 1 when using a sequence model$/m);
+  assert.equal(out, "");
+  assert.equal(server.infers.length, 0);
 });
 
 test("--num-of-sequences is how many sequences a schedule has under way", LIMIT, async () => {
@@ -89,13 +86,12 @@ test("sequences of a closed loop are one per request outstanding, and are ended 
   const { maxOpen } = checkSequences(await record(["--concurrency-range", "3", ...QUICK_WINDOWS]));
   assert.equal(maxOpen, 3);
   // Interrupted, the run still ends what it has begun.
-  await withServer({ ...SEQUENCE_MODEL, onInfer: () => takeMs(1) }, async (server) => {
-    const running = startCommand(["-m", "seq", "-u", server.url, "--concurrency-range", "3", "-p", "60000"]);
-    await server.until(() => server.infers.length > 100);
-    running.interrupt();
-    await running.result;
-    assert.equal(checkSequences(server.infers.map(readMark)).maxOpen, 3);
-  });
+  await using server = await new KserveServer({ ...SEQUENCE_MODEL, onInfer: () => takeMs(1) }).start();
+  const running = startCommand(["-m", "seq", "-u", server.url, "--concurrency-range", "3", "-p", "60000"]);
+  await server.until(() => server.infers.length > 100);
+  running.interrupt();
+  await running.result;
+  assert.equal(checkSequences(server.infers.map(readMark)).maxOpen, 3);
 });
 
 /** Most requests of one sequence that were under way at once, of what a gRPC run against the real server exported. */
@@ -126,13 +122,12 @@ test("--serial-sequences has a sequence wait for its response also on a stream",
 });
 
 test("--sync calls a sequence model synchronously, without ids; otherwise calls are asynchronous", LIMIT, async () => {
-  await withServer(SEQUENCE_MODEL, async (server) => {
-    const args = ["-m", "seq", "-u", server.url, "--request-count", "3"];
-    assert.match((await runCommand([...args, "--sync"])).out, /Using synchronous calls/);
-    assert.deepEqual(new Set(server.infers.map(({ json }) => json.id)), new Set([""]));
-    assert.match((await runCommand(args)).out, /Using asynchronous calls/);
-    assert.equal(server.infers.at(-1)?.json.id, "3");
-  });
+  await using server = await new KserveServer(SEQUENCE_MODEL).start();
+  const args = ["-m", "seq", "-u", server.url, "--request-count", "3"];
+  assert.match((await runCommand([...args, "--sync"])).out, /Using synchronous calls/);
+  assert.deepEqual(new Set(server.infers.map(({ json }) => json.id)), new Set([""]));
+  assert.match((await runCommand(args)).out, /Using asynchronous calls/);
+  assert.equal(server.infers.at(-1)?.json.id, "3");
 });
 
 test("over gRPC every request has the parameters of its sequence", LIMIT, async () => {
@@ -203,35 +198,33 @@ test("--fixed-schedule sends every entry of the data once, at its time", LIMIT, 
   const file = join(folder, "timed.json");
   const entry = (value: number, timestamp: unknown): object => ({ IN: [value], timestamp });
   writeFileSync(file, JSON.stringify({ data: [entry(1, [0]), entry(3, 120), entry(2, [60])] }));
-  await withServer({ ...SEQUENCE_MODEL, isSequence: false }, async (server) => {
-    const args = ["-m", "seq", "-u", server.url, "--fixed-schedule", "--input-data", file];
-    const startMs = performance.now();
-    const { code, out, err } = await runCommand(args);
-    assert.equal(code, 0, err);
-    assert.match(out, /^ {2}Sending 3 benchmark requests$/m);
-    const values = server.infers.map(({ binary }) => new DataView(binary.slice().buffer).getInt32(0, true));
-    // On connections of their own, whose order a busy machine does not keep.
-    assert.deepEqual(values.toSorted(), [1, 2, 3]);
-    for (const [index, value] of values.entries()) {
-      const atMs = (server.infers[index]?.arrivedMs ?? 0) - startMs;
-      assert.ok(atMs >= 60 * (value - 1), `request ${value} came after ${atMs} ms, before it was due`);
-    }
-    writeFileSync(file, JSON.stringify({ data: [entry(1, [0]), { IN: [2] }, entry(3, "soon")] }));
-    const wrong = await runCommand(args);
-    assert.equal(wrong.code, 99);
-    assert.match(wrong.err, /data\[1\].*missing tensor timestamp \( Location stream id: 0, step id: 1\)/);
-    assert.match(wrong.err, /data\[2\].*timestamp is not a time/);
-  });
+  await using server = await new KserveServer({ ...SEQUENCE_MODEL, isSequence: false }).start();
+  const args = ["-m", "seq", "-u", server.url, "--fixed-schedule", "--input-data", file];
+  const startMs = performance.now();
+  const { code, out, err } = await runCommand(args);
+  assert.equal(code, 0, err);
+  assert.match(out, /^ {2}Sending 3 benchmark requests$/m);
+  const values = server.infers.map(({ binary }) => new DataView(binary.slice().buffer).getInt32(0, true));
+  // On connections of their own, whose order a busy machine does not keep.
+  assert.deepEqual(values.toSorted(), [1, 2, 3]);
+  for (const [index, value] of values.entries()) {
+    const atMs = (server.infers[index]?.arrivedMs ?? 0) - startMs;
+    assert.ok(atMs >= 60 * (value - 1), `request ${value} came after ${atMs} ms, before it was due`);
+  }
+  writeFileSync(file, JSON.stringify({ data: [entry(1, [0]), { IN: [2] }, entry(3, "soon")] }));
+  const wrong = await runCommand(args);
+  assert.equal(wrong.code, 99);
+  assert.match(wrong.err, /data\[1\].*missing tensor timestamp \( Location stream id: 0, step id: 1\)/);
+  assert.match(wrong.err, /data\[2\].*timestamp is not a time/);
 });
 
 test("a range of concurrencies without an end is rejected for sequences, like in perf_analyzer", LIMIT, async () => {
   for (const flags of [[], ["-a"]]) {
-    await withServer(SEQUENCE_MODEL, async (server) => {
-      const args = ["-m", "seq", "-u", server.url, "--concurrency-range", "1:0", "-l", "100", ...flags];
-      const { code, err } = await runCommand(args);
-      assert.equal(code, 99);
-      assert.match(err, /The 'end' concurrency can not be 0 /);
-      assert.equal(server.infers.length, 0);
-    });
+    await using server = await new KserveServer(SEQUENCE_MODEL).start();
+    const args = ["-m", "seq", "-u", server.url, "--concurrency-range", "1:0", "-l", "100", ...flags];
+    const { code, err } = await runCommand(args);
+    assert.equal(code, 99);
+    assert.match(err, /The 'end' concurrency can not be 0 /);
+    assert.equal(server.infers.length, 0);
   }
 });

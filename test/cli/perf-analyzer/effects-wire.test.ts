@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { ResponseTooLargeError } from "../../../src/transport/failure.ts";
 import { makeFolder } from "../../make-folder.ts";
 import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
-import { type KserveOptions, type SeenInfer, withServer } from "../../run/kserve-server.ts";
+import { type KserveOptions, KserveServer, type SeenInfer, withServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -13,13 +13,12 @@ import { runCommand } from "./run-command.ts";
 
 /** Sends requests with the flags to a server of its own and returns what it was sent. */
 async function sentWith(flags: readonly string[], options: KserveOptions = {}, count = 1): Promise<SeenInfer[]> {
-  return withServer(options, async (server) => {
-    const args = ["-m", server.model, "-u", server.url, "--request-count", String(count), ...flags];
-    const { code, err } = await runCommand(args);
-    assert.equal(code, 0, err);
-    assert.equal(server.infers.length, count);
-    return [...server.infers];
-  });
+  await using server = await new KserveServer(options).start();
+  const args = ["-m", server.model, "-u", server.url, "--request-count", String(count), ...flags];
+  const { code, err } = await runCommand(args);
+  assert.equal(code, 0, err);
+  assert.equal(server.infers.length, count);
+  return [...server.infers];
 }
 
 const TEXT_MODEL: KserveOptions = {
@@ -41,13 +40,12 @@ function textsOf(infer: SeenInfer | undefined): string[] {
 }
 
 test("-m names the model in every path", LIMIT, async () => {
-  await withServer({ model: "my_model" }, async (server) => {
-    const { code } = await runCommand(["-m", "my_model", "-u", server.url, "--request-count", "1"]);
-    assert.equal(code, 0);
-    assert.equal(server.infers[0]?.path, "/v2/models/my_model/infer");
-    const questions = server.requests.filter(({ path }) => path !== "/v2").map(({ path }) => path);
-    assert.ok(questions.every((path) => path.startsWith("/v2/models/my_model")));
-  });
+  await using server = await new KserveServer({ model: "my_model" }).start();
+  const { code } = await runCommand(["-m", "my_model", "-u", server.url, "--request-count", "1"]);
+  assert.equal(code, 0);
+  assert.equal(server.infers[0]?.path, "/v2/models/my_model/infer");
+  const questions = server.requests.filter(({ path }) => path !== "/v2").map(({ path }) => path);
+  assert.ok(questions.every((path) => path.startsWith("/v2/models/my_model")));
 });
 
 test("--source-address is where connections come from, also those of queries", {
@@ -55,12 +53,11 @@ test("--source-address is where connections come from, also those of queries", {
   skip: process.platform !== "linux",
 }, async () => {
   const two = ["--source-address", "127.0.0.2", "--source-address", "127.0.0.3"];
-  await withServer({}, async (server) => {
-    const args = ["-m", "simple", "-u", server.url, "--request-count", "8", "--concurrency-range", "4", ...two];
-    const { code, err } = await runCommand(args);
-    assert.equal(code, 0, err);
-    assert.deepEqual([...new Set(server.requests.map(({ from }) => from))].sort(), ["127.0.0.2", "127.0.0.3"]);
-  });
+  await using server = await new KserveServer({}).start();
+  const args = ["-m", "simple", "-u", server.url, "--request-count", "8", "--concurrency-range", "4", ...two];
+  const { code, err } = await runCommand(args);
+  assert.equal(code, 0, err);
+  assert.deepEqual([...new Set(server.requests.map(({ from }) => from))].sort(), ["127.0.0.2", "127.0.0.3"]);
 });
 
 test("-x asks for a version; without it the server chooses", LIMIT, async () => {
@@ -116,18 +113,17 @@ test(
 );
 
 test("the measurement starts with the first data, whatever the warm-up sent", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const folder = makeFolder();
-    const file = join(folder, "data.json");
-    const entry = (value: number): object => ({ INPUT0: new Array(16).fill(value), INPUT1: new Array(16).fill(0) });
-    writeFileSync(file, JSON.stringify({ data: [entry(1), entry(2), entry(3)] }));
-    const counts = ["--warmup-request-count", "2", "--request-count", "4"];
-    assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--input-data", file, ...counts])).code, 0);
-    assert.deepEqual(
-      server.infers.map(({ binary }) => binary[0]),
-      [1, 2, 1, 2, 3, 1],
-    );
-  });
+  await using server = await new KserveServer({}).start();
+  const folder = makeFolder();
+  const file = join(folder, "data.json");
+  const entry = (value: number): object => ({ INPUT0: new Array(16).fill(value), INPUT1: new Array(16).fill(0) });
+  writeFileSync(file, JSON.stringify({ data: [entry(1), entry(2), entry(3)] }));
+  const counts = ["--warmup-request-count", "2", "--request-count", "4"];
+  assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--input-data", file, ...counts])).code, 0);
+  assert.deepEqual(
+    server.infers.map(({ binary }) => binary[0]),
+    [1, 2, 1, 2, 3, 1],
+  );
 });
 
 test("-z sends zeros, --data-directory a directory's files", LIMIT, async () => {
@@ -186,15 +182,14 @@ test("--output-tensor-format json asks for outputs as JSON", LIMIT, async () => 
 });
 
 test("-u sets the server, optionally with a scheme and a path", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    for (const url of [server.url, `http://${server.url}`]) {
-      assert.equal((await runCommand(["-m", "simple", "-u", url, "--request-count", "1"])).code, 0);
-    }
-    assert.equal(server.infers.length, 2);
-    const behindProxy = await runCommand(["-m", "simple", "-u", `http://${server.url}/proxy`, "--request-count", "1"]);
-    assert.equal(behindProxy.code, 99);
-    assert.ok(server.requests.some(({ path }) => path === "/proxy/v2/models/simple"));
-  });
+  await using server = await new KserveServer({}).start();
+  for (const url of [server.url, `http://${server.url}`]) {
+    assert.equal((await runCommand(["-m", "simple", "-u", url, "--request-count", "1"])).code, 0);
+  }
+  assert.equal(server.infers.length, 2);
+  const behindProxy = await runCommand(["-m", "simple", "-u", `http://${server.url}/proxy`, "--request-count", "1"]);
+  assert.equal(behindProxy.code, 99);
+  assert.ok(server.requests.some(({ path }) => path === "/proxy/v2/models/simple"));
 });
 
 test("-H adds headers to every request, and metadata with gRPC", LIMIT, async () => {
@@ -207,86 +202,63 @@ test("-H adds headers to every request, and metadata with gRPC", LIMIT, async ()
       assert.equal(request.headers["authorization"], "Bearer a:b");
     }
   });
-  const recorder = await startGrpcRecorder();
-  try {
-    const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "1", ...headers];
-    assert.equal((await runCommand(args)).code, 0);
-    assert.ok(recorder.calls.length > 0);
-    for (const call of recorder.calls) assert.equal(call.headers["x-one"], "1");
-  } finally {
-    await recorder.stop();
-  }
+  await using recorder = await startGrpcRecorder();
+  const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "1", ...headers];
+  assert.equal((await runCommand(args)).code, 0);
+  assert.ok(recorder.calls.length > 0);
+  for (const call of recorder.calls) assert.equal(call.headers["x-one"], "1");
 });
 
 test("-i grpc speaks gRPC, in either case of letters", LIMIT, async () => {
   for (const protocol of ["grpc", "gRPC"]) {
-    const recorder = await startGrpcRecorder();
-    try {
-      const { code, err } = await runCommand([
-        "-m",
-        "simple",
-        "-i",
-        protocol,
-        "-u",
-        recorder.url,
-        "--request-count",
-        "3",
-      ]);
-      assert.equal(code, 0, err);
-      const unary = recorder.calls.filter(({ path }) => path === "/inference.GRPCInferenceService/ModelInfer");
-      assert.equal(unary.length, 3);
-      assert.equal(recorder.infers().length, 3);
-    } finally {
-      await recorder.stop();
-    }
+    await using recorder = await startGrpcRecorder();
+    const { code, err } = await runCommand([
+      "-m",
+      "simple",
+      "-i",
+      protocol,
+      "-u",
+      recorder.url,
+      "--request-count",
+      "3",
+    ]);
+    assert.equal(code, 0, err);
+    const unary = recorder.calls.filter(({ path }) => path === "/inference.GRPCInferenceService/ModelInfer");
+    assert.equal(unary.length, 3);
+    assert.equal(recorder.infers().length, 3);
   }
 });
 
 test("--streaming sends all requests of a lane over one gRPC stream", LIMIT, async () => {
-  const recorder = await startGrpcRecorder();
-  try {
-    const args = ["-m", "simple", "-i", "grpc", "--streaming", "-u", recorder.url, "--request-count", "4"];
-    const { code, err } = await runCommand(args);
-    assert.equal(code, 0, err);
-    const paths = recorder.calls.map(({ path }) => path.split("/").pop());
-    assert.equal(paths.filter((path) => path === "ModelStreamInfer").length, 1);
-    assert.ok(!paths.includes("ModelInfer"));
-    const ids = recorder.infers().map((infer) => infer["id"]);
-    assert.deepEqual(ids, ["0", "1", "2", "3"]);
-  } finally {
-    await recorder.stop();
-  }
+  await using recorder = await startGrpcRecorder();
+  const args = ["-m", "simple", "-i", "grpc", "--streaming", "-u", recorder.url, "--request-count", "4"];
+  const { code, err } = await runCommand(args);
+  assert.equal(code, 0, err);
+  const paths = recorder.calls.map(({ path }) => path.split("/").pop());
+  assert.equal(paths.filter((path) => path === "ModelStreamInfer").length, 1);
+  assert.ok(!paths.includes("ModelInfer"));
+  const ids = recorder.infers().map((infer) => infer["id"]);
+  assert.deepEqual(ids, ["0", "1", "2", "3"]);
 });
 
 test("--request-parameter goes with every request over gRPC", LIMIT, async () => {
   for (const more of [[], ["--streaming"]]) {
-    const recorder = await startGrpcRecorder();
-    try {
-      const parameters = [
-        "max_tokens:256:int",
-        "low:-5:int",
-        "s:abc:string",
-        "b:true:bool",
-        "d:1.5:double",
-        "u:7:uint",
-      ];
-      const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "2", ...more];
-      const { code, err } = await runCommand([...args, ...parameters.flatMap((text) => ["--request-parameter", text])]);
-      assert.equal(code, 0, err);
-      assert.equal(recorder.infers().length, 2);
-      for (const infer of recorder.infers())
-        assert.deepEqual(infer["parameters"], {
-          triton_enable_empty_final_response: { bool_param: true },
-          max_tokens: { int64_param: 256 },
-          low: { int64_param: -5 },
-          s: { string_param: "abc" },
-          b: { bool_param: true },
-          d: { double_param: 1.5 },
-          u: { int64_param: 7 },
-        });
-    } finally {
-      await recorder.stop();
-    }
+    await using recorder = await startGrpcRecorder();
+    const parameters = ["max_tokens:256:int", "low:-5:int", "s:abc:string", "b:true:bool", "d:1.5:double", "u:7:uint"];
+    const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "2", ...more];
+    const { code, err } = await runCommand([...args, ...parameters.flatMap((text) => ["--request-parameter", text])]);
+    assert.equal(code, 0, err);
+    assert.equal(recorder.infers().length, 2);
+    for (const infer of recorder.infers())
+      assert.deepEqual(infer["parameters"], {
+        triton_enable_empty_final_response: { bool_param: true },
+        max_tokens: { int64_param: 256 },
+        low: { int64_param: -5 },
+        s: { string_param: "abc" },
+        b: { bool_param: true },
+        d: { double_param: 1.5 },
+        u: { int64_param: 7 },
+      });
   }
 });
 
@@ -321,15 +293,11 @@ test("--client selects the library that sends the requests", LIMIT, async () => 
     assert.equal(infer?.binary.length, 128, client);
   }
   assert.equal(agents.size, 2, "the two clients send the same headers, so the test cannot tell them apart");
-  const recorder = await startGrpcRecorder();
-  try {
-    const args = ["-m", "simple", "-i", "grpc", "--client", "grpc-js", "-u", recorder.url, "--request-count", "2"];
-    assert.equal((await runCommand(args)).code, 0);
-    assert.match(String(recorder.calls[0]?.headers["user-agent"]), /grpc-node-js/);
-    assert.equal(recorder.infers().length, 2);
-  } finally {
-    await recorder.stop();
-  }
+  await using recorder = await startGrpcRecorder();
+  const args = ["-m", "simple", "-i", "grpc", "--client", "grpc-js", "-u", recorder.url, "--request-count", "2"];
+  assert.equal((await runCommand(args)).code, 0);
+  assert.match(String(recorder.calls[0]?.headers["user-agent"]), /grpc-node-js/);
+  assert.equal(recorder.infers().length, 2);
 });
 
 test("--max-response-bytes fails requests whose responses are longer", LIMIT, async () => {
@@ -348,30 +316,26 @@ test("--max-response-bytes fails requests whose responses are longer", LIMIT, as
 test("--grpc-compression-algorithm compresses only inference requests, and is reported", async () => {
   for (const algorithm of ["gzip", "deflate", "none"]) {
     for (const more of [[], ["--async"], ["--streaming"], ["--client", "grpc-js"]]) {
-      const recorder = await startGrpcRecorder();
-      try {
-        // Zeroes compress well; random bytes would go as they are.
-        const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "3", "--input-data", "zero"];
-        const { code, err } = await runCommand([...args, "--grpc-compression-algorithm", algorithm, ...more]);
-        assert.equal(code, 0, err);
-        assert.equal(recorder.infers().length, 3);
-        for (const { path, headers, flags } of recorder.calls) {
-          const isInference = path.endsWith("Infer");
-          const isCompressed = isInference && algorithm !== "none";
-          if (isCompressed || !more.includes("grpc-js"))
-            assert.equal(headers["grpc-encoding"], isCompressed ? algorithm : undefined);
-          assert.ok(flags.length > 0 && flags.every((flag) => flag === (isCompressed ? 1 : 0)), `${path} ${flags}`);
-          assert.match(String(headers["grpc-accept-encoding"]), /^identity, ?deflate, ?gzip$|^identity,gzip,deflate$/);
-        }
-        const raw = recorder.infers().map((infer) => infer["raw_input_contents"] as Uint8Array[]);
-        for (const tensors of raw)
-          assert.deepEqual(
-            tensors.map(({ length }) => length),
-            [64, 64],
-          );
-      } finally {
-        await recorder.stop();
+      await using recorder = await startGrpcRecorder();
+      // Zeroes compress well; random bytes would go as they are.
+      const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "3", "--input-data", "zero"];
+      const { code, err } = await runCommand([...args, "--grpc-compression-algorithm", algorithm, ...more]);
+      assert.equal(code, 0, err);
+      assert.equal(recorder.infers().length, 3);
+      for (const { path, headers, flags } of recorder.calls) {
+        const isInference = path.endsWith("Infer");
+        const isCompressed = isInference && algorithm !== "none";
+        if (isCompressed || !more.includes("grpc-js"))
+          assert.equal(headers["grpc-encoding"], isCompressed ? algorithm : undefined);
+        assert.ok(flags.length > 0 && flags.every((flag) => flag === (isCompressed ? 1 : 0)), `${path} ${flags}`);
+        assert.match(String(headers["grpc-accept-encoding"]), /^identity, ?deflate, ?gzip$|^identity,gzip,deflate$/);
       }
+      const raw = recorder.infers().map((infer) => infer["raw_input_contents"] as Uint8Array[]);
+      for (const tensors of raw)
+        assert.deepEqual(
+          tensors.map(({ length }) => length),
+          [64, 64],
+        );
     }
   }
 });

@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "no
 import { join } from "node:path";
 import { test } from "node:test";
 import { typeCheck } from "../../type-check.ts";
-import { inFolder, ROOT, runRampart } from "../rampart-process.ts";
+import { createFolder, inFolder, ROOT, runRampart } from "../rampart-process.ts";
 
 /** `rampart types`: scenarios are checked with nothing but what it writes. */
 
@@ -86,22 +86,20 @@ test("it can be run twice, in a folder and in one inside it, and leaves process.
 });
 
 test("a file that it did not write is kept", async () => {
-  await inFolder({ "rampart.d.ts": "export {};\n" }, async (cwd) => {
-    const { code, err } = await runRampart(["types"], { cwd });
-    assert.equal(code, 64);
-    assert.match(err, /^rampart: rampart\.d\.ts: exists, and is not written by this command\. Rename it\./);
-    assert.equal(readFileSync(join(cwd, "rampart.d.ts"), "utf8"), "export {};\n");
-    assert.ok(!existsSync(join(cwd, "tsconfig.json")));
-  });
+  using folder = createFolder({ "rampart.d.ts": "export {};\n" });
+  const { code, err } = await runRampart(["types"], { cwd: folder.path });
+  assert.equal(code, 64);
+  assert.match(err, /^rampart: rampart\.d\.ts: exists, and is not written by this command\. Rename it\./);
+  assert.equal(readFileSync(join(folder.path, "rampart.d.ts"), "utf8"), "export {};\n");
+  assert.ok(!existsSync(join(folder.path, "tsconfig.json")));
 });
 
 test("a folder that cannot be made, and wrong options, are errors", async () => {
-  await inFolder({ file: "" }, async (cwd) => {
-    const { code, err } = await runRampart(["types", "--force"], { cwd });
-    assert.equal(code, 64);
-    assert.match(err, /^rampart: --force: /m);
-    const help = await runRampart(["types", "--help"], { cwd });
-    assert.equal(help.code, 0);
-    assert.match(help.out, /rampart types \[FOLDER\]/);
-  });
+  using folder = createFolder({ file: "" });
+  const { code, err } = await runRampart(["types", "--force"], { cwd: folder.path });
+  assert.equal(code, 64);
+  assert.match(err, /^rampart: --force: /m);
+  const help = await runRampart(["types", "--help"], { cwd: folder.path });
+  assert.equal(help.code, 0);
+  assert.match(help.out, /rampart types \[FOLDER\]/);
 });

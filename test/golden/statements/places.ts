@@ -101,7 +101,7 @@ export async function openPlaces(folder: string): Promise<Places> {
     stop: async () => {
       await Promise.all([
         mock.stop(),
-        grpc.stop(),
+        grpc[Symbol.asyncDispose](),
         metrics.stop(),
         ...[...servers.values()].map((server) => server.stop()),
       ]);

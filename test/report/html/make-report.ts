@@ -16,7 +16,7 @@ import { makeSink } from "../make-result.ts";
 /** Real runs of the embedded server with all of their reports. */
 
 /** The reports of runs. */
-export interface Written {
+export interface Written extends Disposable {
   readonly plan: Plan;
   readonly runs: readonly RunResult[];
   readonly json: ReportJson;
@@ -49,6 +49,7 @@ export async function writeReports(scenario: object): Promise<Written> {
   for (const report of reports)
     await (plan.repeat === undefined ? report.finish(runs[0] as RunResult) : report.finishRuns?.({ runs }));
   const read = (key: (typeof keys)[number]): string => readFileSync(files[key] as string, "utf8");
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
   return {
     plan,
     runs,
@@ -56,6 +57,7 @@ export async function writeReports(scenario: object): Promise<Written> {
     page: files["html"] as string,
     read,
     console: sink.printed.out,
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove,
+    [Symbol.dispose]: remove,
   };
 }

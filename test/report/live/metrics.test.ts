@@ -12,7 +12,7 @@ import {
 } from "../../../src/report/live/watch/prometheus-formats.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
-import { withServer } from "../../run/kserve-server.ts";
+import { KserveServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { startFakeRun } from "./fake-run.ts";
 import { readMetrics } from "./read-metrics.ts";
@@ -167,37 +167,35 @@ test("OTLP has the same counts, as cumulative sums and exponential histograms", 
 });
 
 test("when a run has ended, the counters are those of its result", LIMIT, async () => {
-  await withServer(
-    { onInfer: async ({ index }) => (index % 5 === 0 ? "refused on purpose" : undefined) },
-    async (server) => {
-      const plan = makePlan({
-        target: { url: server.url },
-        load: { kind: "concurrency", levels: { kind: "list", values: [1, 3] }, search: "linear" },
-        measurement: { mode: { kind: "requests", count: 40 } },
-        failures: { maxRatio: 1 },
-      });
-      const state = new RunState(plan);
-      const { levels } = await startPlan(plan, { openObserver: async () => state, check: async () => {} }).result;
-      state.finish();
-      const samples = readMetrics(formatPrometheusText(listMetrics(state.snapshot() ?? assert.fail())));
-      const sumOf = (name: string, level: number, labels: Readonly<Record<string, string>> = {}): number =>
-        samples
-          .filter((one) => one.name === name && one.labels["level"] === String(level))
-          .filter((one) => Object.entries(labels).every(([key, value]) => one.labels[key] === value))
-          .reduce((sum, { value }) => sum + value, 0);
-      assert.deepEqual(
-        levels.map(({ window }) => window.requestCount + window.failedCount),
-        [40, 40],
-      );
-      assert.equal(server.infers.length, 80);
-      for (const { level, window } of levels) {
-        const { requestCount, failedCount, sentCount, latency } = window;
-        const own = ["completed", "failed"].map((outcome) => sumOf("rampart_requests_total", level, { outcome }));
-        assert.deepEqual([...own, sumOf("rampart_requests_sent_total", level)], [requestCount, failedCount, sentCount]);
-        assert.equal(sumOf("rampart_latency_seconds_count", level), requestCount);
-        const seconds = sumOf("rampart_latency_seconds_sum", level);
-        assert.ok(Math.abs(seconds / ((latency.mean * requestCount) / 1e9) - 1) < 1e-6, `${seconds}`);
-      }
-    },
+  await using server = await new KserveServer({
+    onInfer: async ({ index }) => (index % 5 === 0 ? "refused on purpose" : undefined),
+  }).start();
+  const plan = makePlan({
+    target: { url: server.url },
+    load: { kind: "concurrency", levels: { kind: "list", values: [1, 3] }, search: "linear" },
+    measurement: { mode: { kind: "requests", count: 40 } },
+    failures: { maxRatio: 1 },
+  });
+  const state = new RunState(plan);
+  const { levels } = await startPlan(plan, { openObserver: async () => state, check: async () => {} }).result;
+  state.finish();
+  const samples = readMetrics(formatPrometheusText(listMetrics(state.snapshot() ?? assert.fail())));
+  const sumOf = (name: string, level: number, labels: Readonly<Record<string, string>> = {}): number =>
+    samples
+      .filter((one) => one.name === name && one.labels["level"] === String(level))
+      .filter((one) => Object.entries(labels).every(([key, value]) => one.labels[key] === value))
+      .reduce((sum, { value }) => sum + value, 0);
+  assert.deepEqual(
+    levels.map(({ window }) => window.requestCount + window.failedCount),
+    [40, 40],
   );
+  assert.equal(server.infers.length, 80);
+  for (const { level, window } of levels) {
+    const { requestCount, failedCount, sentCount, latency } = window;
+    const own = ["completed", "failed"].map((outcome) => sumOf("rampart_requests_total", level, { outcome }));
+    assert.deepEqual([...own, sumOf("rampart_requests_sent_total", level)], [requestCount, failedCount, sentCount]);
+    assert.equal(sumOf("rampart_latency_seconds_count", level), requestCount);
+    const seconds = sumOf("rampart_latency_seconds_sum", level);
+    assert.ok(Math.abs(seconds / ((latency.mean * requestCount) / 1e9) - 1) < 1e-6, `${seconds}`);
+  }
 });

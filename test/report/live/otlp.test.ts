@@ -44,21 +44,17 @@ interface Sent {
 
 /** Sends a run with three requests, and finishes. */
 async function send(answer: (response: ServerResponse) => void, env: Record<string, string> = {}): Promise<Sent> {
-  const server = await startAnsweringServer(answer);
-  try {
-    const plan = makePlan({ name: "a scenario" });
-    const run = startFakeRun(plan);
-    const sink = makeSink();
-    const exporter = new OtlpExporter(plan, run.state, sink, `${server.url}/v1/metrics`, env);
-    run.state.onLevelStart("concurrency", 1, false);
-    exporter.onProgress();
-    for (const latencyMs of [1, 2, undefined]) run.end(latencyMs);
-    run.state.finish();
-    await exporter.finish();
-    return { warnings: sink.printed.err, received: server.received };
-  } finally {
-    server.close();
-  }
+  using server = await startAnsweringServer(answer);
+  const plan = makePlan({ name: "a scenario" });
+  const run = startFakeRun(plan);
+  const sink = makeSink();
+  const exporter = new OtlpExporter(plan, run.state, sink, `${server.url}/v1/metrics`, env);
+  run.state.onLevelStart("concurrency", 1, false);
+  exporter.onProgress();
+  for (const latencyMs of [1, 2, undefined]) run.end(latencyMs);
+  run.state.finish();
+  await exporter.finish();
+  return { warnings: sink.printed.err, received: server.received };
 }
 
 describe("the OTLP exporter", () => {

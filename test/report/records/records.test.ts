@@ -43,37 +43,33 @@ function linesOf(text: string): Line[] {
 }
 
 test("every request has a line with its times, outcome, sizes and level", LIMIT, async () => {
-  const written = await writeReports({
+  using written = await writeReports({
     name: "records",
     target: embedded({ latency: "1 ms", errorRate: "30 %" }),
     load: steps([1, 3], { requests: 50 }),
     warmupRequests: 10,
   });
-  try {
-    const lines = linesOf(written.read("records"));
-    const [run] = runsOf(written.json);
-    const failed = lines.filter(({ error }) => error !== undefined);
-    assert.deepEqual([lines.length, failed.length], [run?.requests.sent, run?.requests.failed]);
-    const warm = lines.filter(({ metadata }) => metadata.benchmark_phase === "warmup");
-    assert.equal(warm.length, run?.warmup?.sent);
-    for (const level of run?.levels ?? []) {
-      const own = lines.filter(
-        ({ metadata, error }) =>
-          metadata.benchmark_phase === "profiling" && metadata.concurrency === level.level && error === undefined,
-      );
-      assert.equal(own.length, level.completed, `concurrency ${level.level}`);
-      // The level's mean is that of its lines.
-      const sum = own.reduce((all, { metrics }) => all + (metrics["request_latency"]?.value ?? 0), 0);
-      const meanUs = (1000 * sum) / own.length;
-      assert.ok(Math.abs(meanUs - (spreadIn(level, "latencyUs")?.mean ?? 0)) < 1e-6 * meanUs + 0.01, `${meanUs}`);
-    }
-    for (const { metrics, error } of lines) {
-      assert.ok((metrics["request_content_size"]?.value ?? 0) > 0);
-      if (error === undefined) assert.ok((metrics["response_content_size"]?.value ?? 0) > 0);
-      else assert.deepEqual([error.type, error.code, error.message], ["http", 400, "planned failure"]);
-    }
-  } finally {
-    written.remove();
+  const lines = linesOf(written.read("records"));
+  const [run] = runsOf(written.json);
+  const failed = lines.filter(({ error }) => error !== undefined);
+  assert.deepEqual([lines.length, failed.length], [run?.requests.sent, run?.requests.failed]);
+  const warm = lines.filter(({ metadata }) => metadata.benchmark_phase === "warmup");
+  assert.equal(warm.length, run?.warmup?.sent);
+  for (const level of run?.levels ?? []) {
+    const own = lines.filter(
+      ({ metadata, error }) =>
+        metadata.benchmark_phase === "profiling" && metadata.concurrency === level.level && error === undefined,
+    );
+    assert.equal(own.length, level.completed, `concurrency ${level.level}`);
+    // The level's mean is that of its lines.
+    const sum = own.reduce((all, { metrics }) => all + (metrics["request_latency"]?.value ?? 0), 0);
+    const meanUs = (1000 * sum) / own.length;
+    assert.ok(Math.abs(meanUs - (spreadIn(level, "latencyUs")?.mean ?? 0)) < 1e-6 * meanUs + 0.01, `${meanUs}`);
+  }
+  for (const { metrics, error } of lines) {
+    assert.ok((metrics["request_content_size"]?.value ?? 0) > 0);
+    if (error === undefined) assert.ok((metrics["response_content_size"]?.value ?? 0) > 0);
+    else assert.deepEqual([error.type, error.code, error.message], ["http", 400, "planned failure"]);
   }
 });
 
@@ -118,18 +114,14 @@ test("each line has the times of its request at the server", LIMIT, async () => 
 });
 
 test("the lines of repeated runs name their run", LIMIT, async () => {
-  const written = await writeReports({
+  using written = await writeReports({
     name: "records",
     target: embedded({ latency: "1 ms" }),
     load: steps([2], { requests: 20 }),
     repeat: 2,
   });
-  try {
-    const runs = linesOf(written.read("records")).map(({ metadata }) => metadata.run);
-    assert.deepEqual([runs.filter((run) => run === 1).length, runs.filter((run) => run === 2).length], [20, 20]);
-  } finally {
-    written.remove();
-  }
+  const runs = linesOf(written.read("records")).map(({ metadata }) => metadata.run);
+  assert.deepEqual([runs.filter((run) => run === 1).length, runs.filter((run) => run === 2).length], [20, 20]);
 });
 
 /** The names of metrics in records, and in the JSON report. */
@@ -157,7 +149,7 @@ function checkTokens(lines: readonly Line[], level: Pick<LevelJson, "metrics">):
 }
 
 test("records of streamed responses have the token metrics of the report", async () => {
-  const written = await writeReports({
+  using written = await writeReports({
     name: "tokens",
     target: embeddedLlm({
       streaming: true,
@@ -170,28 +162,24 @@ test("records of streamed responses have the token metrics of the report", async
     load: steps([1, 4], { requests: 60 }),
     warmupRequests: 8,
   });
-  try {
-    const lines = linesOf(written.read("records"));
-    const [run] = runsOf(written.json);
-    assert.equal(lines.length, run?.requests.sent);
-    for (const level of run?.levels ?? []) {
-      const own = lines.filter(
-        ({ metadata, error }) =>
-          metadata.benchmark_phase === "profiling" && metadata.concurrency === level.level && error === undefined,
-      );
-      assert.equal(own.length, level.completed);
-      checkTokens(own, level);
-      for (const { metrics } of own) {
-        const gaps = metrics["inter_chunk_latency"]?.value as unknown as readonly number[];
-        const last = gaps.reduce((sum, gap) => sum + gap, metrics["time_to_first_token"]?.value ?? 0);
-        assert.ok(last <= (metrics["request_latency"]?.value ?? 0) + 1e-6, "content ends before the request");
-      }
+  const lines = linesOf(written.read("records"));
+  const [run] = runsOf(written.json);
+  assert.equal(lines.length, run?.requests.sent);
+  for (const level of run?.levels ?? []) {
+    const own = lines.filter(
+      ({ metadata, error }) =>
+        metadata.benchmark_phase === "profiling" && metadata.concurrency === level.level && error === undefined,
+    );
+    assert.equal(own.length, level.completed);
+    checkTokens(own, level);
+    for (const { metrics } of own) {
+      const gaps = metrics["inter_chunk_latency"]?.value as unknown as readonly number[];
+      const last = gaps.reduce((sum, gap) => sum + gap, metrics["time_to_first_token"]?.value ?? 0);
+      assert.ok(last <= (metrics["request_latency"]?.value ?? 0) + 1e-6, "content ends before the request");
     }
-    const warm = lines.filter(({ metadata, error }) => metadata.benchmark_phase === "warmup" && error === undefined);
-    assert.ok(warm.length > 0 && warm.every(({ metrics }) => metrics["time_to_first_token"] !== undefined));
-  } finally {
-    written.remove();
   }
+  const warm = lines.filter(({ metadata, error }) => metadata.benchmark_phase === "warmup" && error === undefined);
+  assert.ok(warm.length > 0 && warm.every(({ metrics }) => metrics["time_to_first_token"] !== undefined));
 });
 
 test("records of phases and of a mix have their phase, level and target, with the counts of the report", async () => {
@@ -204,26 +192,22 @@ test("records of phases and of a mix have their phase, level and target, with th
     },
     { name: "tensors", target: embedded({ latency: "1 ms" }), weight: 2 },
   ]);
-  const written = await writeReports({
+  using written = await writeReports({
     name: "phases",
     target,
     load: [warmup("100 ms", hold(1)), hold(2, { for: "200 ms" }), hold(4, { for: "200 ms" })],
   });
-  try {
-    const lines = linesOf(written.read("records")).filter(({ error }) => error === undefined);
-    const [run] = runsOf(written.json);
-    for (const level of run?.levels ?? []) {
-      const own = lines.filter(({ metadata }) => metadata.phase === level.phase?.name);
-      assert.ok(own.every(({ metadata }) => metadata.concurrency === level.level));
-      const chat = own.filter(({ metadata }) => metadata.tags?.target === "chat");
-      const group = level.groups?.find(({ tags }) => tags["target"] === "chat");
-      assert.deepEqual([own.length, chat.length], [level.completed, group?.completed], level.phase?.name);
-      checkTokens(chat, group as NonNullable<typeof group>);
-      assert.ok(
-        own.every(({ metadata, metrics }) => (metadata.tags?.target === "chat") === "time_to_first_token" in metrics),
-      );
-    }
-  } finally {
-    written.remove();
+  const lines = linesOf(written.read("records")).filter(({ error }) => error === undefined);
+  const [run] = runsOf(written.json);
+  for (const level of run?.levels ?? []) {
+    const own = lines.filter(({ metadata }) => metadata.phase === level.phase?.name);
+    assert.ok(own.every(({ metadata }) => metadata.concurrency === level.level));
+    const chat = own.filter(({ metadata }) => metadata.tags?.target === "chat");
+    const group = level.groups?.find(({ tags }) => tags["target"] === "chat");
+    assert.deepEqual([own.length, chat.length], [level.completed, group?.completed], level.phase?.name);
+    checkTokens(chat, group as NonNullable<typeof group>);
+    assert.ok(
+      own.every(({ metadata, metrics }) => (metadata.tags?.target === "chat") === "time_to_first_token" in metrics),
+    );
   }
 });

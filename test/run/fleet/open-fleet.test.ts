@@ -13,7 +13,7 @@ import { startPlan } from "../../../src/run/run-plan.ts";
 import { sleepMs } from "../../../src/runtime/clock.ts";
 import { makePlan, type PlanChange, rateLoad } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { withServer } from "../kserve-server.ts";
+import { KserveServer, withServer } from "../kserve-server.ts";
 
 /** Whole runs whose load is sent by several threads, against a server that counts. */
 
@@ -48,36 +48,34 @@ test("the server gets each request once, at each level, whatever the number of t
 });
 
 test("a rate is that of one sender, and its arrivals are on one clock", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const load: Plan["load"] = rateLoad([200]);
-    const times: number[] = [];
-    const observer: RunObserver = {
-      onBatch: ({ intendedSendNs }, rows) => times.push(...intendedSendNs.subarray(0, rows)),
-    };
-    // A synchronous lane that waits for its response leaves its turn to another one.
-    const change: PlanChange = { load, measurement: count(100), client: { callMode: "async" } };
-    const { error, levels } = await run(planFor(server.url, 3, change), observer);
-    assert.deepEqual([error, server.successCount, levels[0]?.window.requestCount], [undefined, 100, 100]);
-    const due = times.sort((a, b) => a - b);
-    assert.equal(due.length, 100);
-    const gapsMs = due.slice(1).map((ns, at) => (ns - (due[at] as number)) / 1e6);
-    // The clocks of threads agree within some microseconds.
-    for (const gapMs of gapsMs) assert.ok(Math.abs(gapMs - 5) < 0.1, `${gapMs} ms between two that are due 5 ms apart`);
-  });
+  await using server = await new KserveServer({}).start();
+  const load: Plan["load"] = rateLoad([200]);
+  const times: number[] = [];
+  const observer: RunObserver = {
+    onBatch: ({ intendedSendNs }, rows) => times.push(...intendedSendNs.subarray(0, rows)),
+  };
+  // A synchronous lane that waits for its response leaves its turn to another one.
+  const change: PlanChange = { load, measurement: count(100), client: { callMode: "async" } };
+  const { error, levels } = await run(planFor(server.url, 3, change), observer);
+  assert.deepEqual([error, server.successCount, levels[0]?.window.requestCount], [undefined, 100, 100]);
+  const due = times.sort((a, b) => a - b);
+  assert.equal(due.length, 100);
+  const gapsMs = due.slice(1).map((ns, at) => (ns - (due[at] as number)) / 1e6);
+  // The clocks of threads agree within some microseconds.
+  for (const gapMs of gapsMs) assert.ok(Math.abs(gapMs - 5) < 0.1, `${gapMs} ms between two that are due 5 ms apart`);
 });
 
 test("at a low rate the measurement begins when it does with one thread, not when each has sent", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const load: Plan["load"] = rateLoad([0.4]);
-    const change: PlanChange = {
-      ...{ load, measurement: { mode: { kind: "duration", durationMs: 2600 } } },
-    };
-    const { error } = await run(planFor(server.url, 7, change));
-    assert.equal(error, undefined);
-    // One before the measurement and two in it at most. With one of each thread before it, they would be eight or more. They come so
-    // slowly that a busy machine has 7 s to begin.
-    assert.ok(server.successCount <= 6, `${server.successCount}`);
-  });
+  await using server = await new KserveServer({}).start();
+  const load: Plan["load"] = rateLoad([0.4]);
+  const change: PlanChange = {
+    ...{ load, measurement: { mode: { kind: "duration", durationMs: 2600 } } },
+  };
+  const { error } = await run(planFor(server.url, 7, change));
+  assert.equal(error, undefined);
+  // One before the measurement and two in it at most. With one of each thread before it, they would be eight or more. They come so
+  // slowly that a busy machine has 7 s to begin.
+  assert.ok(server.successCount <= 6, `${server.successCount}`);
 });
 
 test("a time in which the server answers none of the threads is a gap", LIMIT, async () => {
@@ -87,61 +85,59 @@ test("a time in which the server answers none of the threads is a gap", LIMIT, a
     const atMs = performance.now() - firstMs;
     return after(atMs > 1000 && atMs < 2200 ? 2200 - atMs : 5);
   };
-  await withServer({ onInfer }, async (server) => {
-    const mode = { kind: "duration", durationMs: 3000 } as const;
-    const { levels, error } = await run(planFor(server.url, 2, { load: holdAt(4), measurement: { mode } }));
-    assert.equal(error, undefined);
-    const lengthsNs = (levels[0]?.window.gaps ?? []).map(({ startNs, endNs }) => endNs - startNs);
-    assert.ok(Math.max(...lengthsNs) > 1e9, `${lengthsNs}`);
-  });
+  await using server = await new KserveServer({ onInfer }).start();
+  const mode = { kind: "duration", durationMs: 3000 } as const;
+  const { levels, error } = await run(planFor(server.url, 2, { load: holdAt(4), measurement: { mode } }));
+  assert.equal(error, undefined);
+  const lengthsNs = (levels[0]?.window.gaps ?? []).map(({ startNs, endNs }) => endNs - startNs);
+  assert.ok(Math.max(...lengthsNs) > 1e9, `${lengthsNs}`);
 });
 
 test("latency is that of the server, and so is what is in flight", LIMIT, async () => {
-  await withServer({ onInfer: () => after(20) }, async (server) => {
-    const mode = { kind: "duration", durationMs: 600 } as const;
-    const { levels, error } = await run(planFor(server.url, 2, { load: holdAt(4), measurement: { mode } }));
-    assert.equal(error, undefined);
-    const [level] = levels;
-    assert.ok(level !== undefined);
-    const { latency, requestCount, durationNs, inFlightSumNs } = level.window;
-    // Timers fire up to a millisecond early.
-    assert.ok(latency.min >= 18.9e6, `${latency.min}`);
-    const inFlight = inFlightSumNs / durationNs;
-    assert.ok(inFlight > 2.5 && inFlight < 4.01, `${inFlight} in flight`);
-    assert.ok(server.maxOutstanding <= 4, `the server saw ${server.maxOutstanding} at once`);
-    assert.ok(requestCount <= (4 * durationNs) / 18.9e6 + 4, `${requestCount}`);
-  });
+  await using server = await new KserveServer({ onInfer: () => after(20) }).start();
+  const mode = { kind: "duration", durationMs: 600 } as const;
+  const { levels, error } = await run(planFor(server.url, 2, { load: holdAt(4), measurement: { mode } }));
+  assert.equal(error, undefined);
+  const [level] = levels;
+  assert.ok(level !== undefined);
+  const { latency, requestCount, durationNs, inFlightSumNs } = level.window;
+  // Timers fire up to a millisecond early.
+  assert.ok(latency.min >= 18.9e6, `${latency.min}`);
+  const inFlight = inFlightSumNs / durationNs;
+  assert.ok(inFlight > 2.5 && inFlight < 4.01, `${inFlight} in flight`);
+  assert.ok(server.maxOutstanding <= 4, `the server saw ${server.maxOutstanding} at once`);
+  assert.ok(requestCount <= (4 * durationNs) / 18.9e6 + 4, `${requestCount}`);
 });
 
 test("failed requests are counted once and explained", LIMIT, async () => {
-  await withServer({ onInfer: ({ index }) => (index % 5 === 4 ? "busy" : undefined) }, async (server) => {
-    const change: PlanChange = { load: holdAt(4), measurement: count(50), failures: { maxRatio: null } };
-    const { completedCount, failedCount, failures, error } = await run(planFor(server.url, 3, change));
-    assert.deepEqual([error, completedCount + failedCount], [undefined, 50]);
-    assert.equal(server.successCount, completedCount);
-    assert.ok(failedCount > 0);
-    assert.equal(sum(failures.map((one) => one.count)), failedCount);
-  });
+  await using server = await new KserveServer({
+    onInfer: ({ index }) => (index % 5 === 4 ? "busy" : undefined),
+  }).start();
+  const change: PlanChange = { load: holdAt(4), measurement: count(50), failures: { maxRatio: null } };
+  const { completedCount, failedCount, failures, error } = await run(planFor(server.url, 3, change));
+  assert.deepEqual([error, completedCount + failedCount], [undefined, 50]);
+  assert.equal(server.successCount, completedCount);
+  assert.ok(failedCount > 0);
+  assert.equal(sum(failures.map((one) => one.count)), failedCount);
 });
 
 test("an interrupt ends all threads, with what was measured", LIMIT, async () => {
-  await withServer({ onInfer: () => after(5) }, async (server) => {
-    const mode = { kind: "duration", durationMs: 60_000 } as const;
-    const plan = planFor(server.url, 2, { load: holdAt(4), measurement: { mode } });
-    let begin = (): void => {};
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
-    const observer: RunObserver = { onBatch: () => begin() };
-    const running = startPlan(plan, { openObserver: async () => observer, check: () => Promise.resolve() });
-    await begun;
-    assert.ok(server.successCount > 0);
-    running.interrupt();
-    const { isInterrupted, completedCount, failedCount, cancelledCount, sentCount } = await running.result;
-    assert.equal(isInterrupted, true);
-    assert.ok(completedCount > 0);
-    assert.equal(sentCount, completedCount + failedCount + cancelledCount);
+  await using server = await new KserveServer({ onInfer: () => after(5) }).start();
+  const mode = { kind: "duration", durationMs: 60_000 } as const;
+  const plan = planFor(server.url, 2, { load: holdAt(4), measurement: { mode } });
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
   });
+  const observer: RunObserver = { onBatch: () => begin() };
+  const running = startPlan(plan, { openObserver: async () => observer, check: () => Promise.resolve() });
+  await begun;
+  assert.ok(server.successCount > 0);
+  running.interrupt();
+  const { isInterrupted, completedCount, failedCount, cancelledCount, sentCount } = await running.result;
+  assert.equal(isInterrupted, true);
+  assert.ok(completedCount > 0);
+  assert.equal(sentCount, completedCount + failedCount + cancelledCount);
 });
 
 test("a server that is not there is one error", LIMIT, async () => {
@@ -185,22 +181,19 @@ test(
   "several servers get the requests in turn, also where few are sent or one thread sends them all",
   LIMIT,
   async () => {
-    await withServer({}, (a) =>
-      withServer({}, (b) =>
-        withServer({}, async (c) => {
-          const target = { moreUrls: [b.url, c.url] };
-          for (const [concurrency, requests] of [
-            [3, 3],
-            [1, 9],
-            [4, 30],
-          ] as const) {
-            const plan = planFor(a.url, 2, { target, load: holdAt(concurrency), measurement: count(requests) });
-            const { error, servers = [] } = await run(plan);
-            const sentCounts = servers.map(({ sentCount }) => sentCount);
-            assert.deepEqual([error, sentCounts], [undefined, Array(3).fill(requests / 3)]);
-          }
-        }),
-      ),
-    );
+    await using a = await new KserveServer({}).start();
+    await using b = await new KserveServer({}).start();
+    await using c = await new KserveServer({}).start();
+    const target = { moreUrls: [b.url, c.url] };
+    for (const [concurrency, requests] of [
+      [3, 3],
+      [1, 9],
+      [4, 30],
+    ] as const) {
+      const plan = planFor(a.url, 2, { target, load: holdAt(concurrency), measurement: count(requests) });
+      const { error, servers = [] } = await run(plan);
+      const sentCounts = servers.map(({ sentCount }) => sentCount);
+      assert.deepEqual([error, sentCounts], [undefined, Array(3).fill(requests / 3)]);
+    }
   },
 );

@@ -11,6 +11,7 @@ import { systemClock } from "../../../src/runtime/clock.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 import { Call } from "../../../src/transport/call.ts";
 import { ServerTurns } from "../../../src/transport/fan-out-client.ts";
+import { sharesOf } from "../../load/shares-of.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 import { makeSessionFeed } from "../send/make-sessions.ts";
 
@@ -19,7 +20,6 @@ import { makeSessionFeed } from "../send/make-sessions.ts";
 const WHOLE: Share = { index: 0, count: 1 };
 const SENDERS = [1, 2, 3, 4, 5, 6, 7];
 const senders = fc.integer({ min: 1, max: 7 });
-const sharesOf = (count: number): Share[] => Array.from({ length: count }, (_, index) => ({ index, count }));
 const sorted = (values: readonly string[]): string[] => [...values].sort();
 
 /** Returns the step and the id of each of a feed's requests, over lanes that take turns. */

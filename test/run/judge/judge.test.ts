@@ -67,7 +67,7 @@ async function runKserve(
   change: PlanChange = {},
 ): Promise<RunResult> {
   let infers = 0;
-  const server = await startAnsweringServer((response, index) => {
+  using server = await startAnsweringServer((response, index) => {
     const { path } = server.received[index] as { path: string };
     if (path.endsWith("/infer")) {
       if (infers++ % 3 === 1) answer(response);
@@ -76,12 +76,8 @@ async function runKserve(
     else if (path === "/v2") response.writeHead(200, JSON_TYPE).end('{"name":"x","version":"1","extensions":[]}');
     else response.writeHead(200, JSON_TYPE).end(JSON.stringify(METADATA));
   });
-  try {
-    const target = { url: server.url, model: "m" };
-    return await run(makePlan({ target, measurement: REQUESTS, client: { kind: client }, ...change }), observer);
-  } finally {
-    server.close();
-  }
+  const target = { url: server.url, model: "m" };
+  return await run(makePlan({ target, measurement: REQUESTS, client: { kind: client }, ...change }), observer);
 }
 
 const HTTP_FAULTS: readonly (readonly [name: string, answer: (response: ServerResponse) => void, said: RegExp])[] = [
@@ -162,19 +158,15 @@ async function runGrpc(
   let infers = 0;
   const good = isStreaming ? wrap(GOOD_PROTO) : encodeMessage(INFER_RESPONSE, GOOD_PROTO);
   const infer = () => [infers++ % 3 === 1 ? message : good];
-  const server = await startGrpcAnsweringServer({
+  using server = await startGrpcAnsweringServer({
     ModelMetadata: () => [encodeMessage(MODEL_METADATA, METADATA)],
     ModelConfig: () => [encodeMessage(MODEL_CONFIG_RESPONSE, { config: CONFIG })],
     ServerMetadata: () => [encodeMessage(SERVER_METADATA, { name: "x" })],
     ModelInfer: infer,
     ModelStreamInfer: infer,
   });
-  try {
-    const target = { url: server.url, model: "m", protocol: "grpc", isStreaming } as const;
-    return await run(makePlan({ target, measurement: REQUESTS, client: { kind: client } }), observer);
-  } finally {
-    server.close();
-  }
+  const target = { url: server.url, model: "m", protocol: "grpc", isStreaming } as const;
+  return await run(makePlan({ target, measurement: REQUESTS, client: { kind: client } }), observer);
 }
 
 const GRPC_FAULTS: readonly (readonly [name: string, message: Uint8Array, said: RegExp])[] = [
@@ -218,17 +210,13 @@ describe("an invalid gRPC message is a failed request", () => {
 
 /** Measures a server of chat completions whose every third response is the test's. */
 async function runChat(answer: (response: ServerResponse) => void, observer: RunObserver): Promise<RunResult> {
-  const server = await startAnsweringServer((response, index) => {
+  using server = await startAnsweringServer((response, index) => {
     if (index % 3 === 1) answer(response);
     else response.writeHead(200, EVENTS).end('data: {"choices":[]}\n\ndata: [DONE]\n\n');
   });
-  try {
-    const file = new URL("../payloads.fixture.json", import.meta.url).pathname;
-    const target = makeOpenAiTarget(server.url);
-    return await run({ ...makePlan({ measurement: REQUESTS }), target, inputs: { kind: "payloads", file } }, observer);
-  } finally {
-    server.close();
-  }
+  const file = new URL("../payloads.fixture.json", import.meta.url).pathname;
+  const target = makeOpenAiTarget(server.url);
+  return await run({ ...makePlan({ measurement: REQUESTS }), target, inputs: { kind: "payloads", file } }, observer);
 }
 
 const EVENTS = { "Content-Type": "text/event-stream" };

@@ -22,7 +22,7 @@ import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
-import { withServer } from "../kserve-server.ts";
+import { KserveServer } from "../kserve-server.ts";
 
 /** Runs in which several targets share one load. */
 
@@ -139,41 +139,33 @@ test("windows until stable, a rate and cancelled requests have the same sums by 
 });
 
 test("a warm-up does not shift the shares, and inputs are sent in their order", LIMIT, async () => {
-  const server = await startAnsweringServer((response) => void response.end("{}"));
-  try {
-    const requests = (path: string) => (n: number) => ({ path: `/${path}/${n}` });
-    const target = mix([
-      { name: "a", target: http(server.url, { request: requests("a"), distinct: 4 }), weight: 2 },
-      { name: "b", target: http(server.url, { request: requests("b"), distinct: 2 }) },
-    ]);
-    await run(defineScenario({ name: "x", target, load: hold(1, { requests: 9 }), warmupRequests: 2 }));
-    const paths = server.received.map(({ path }) => path);
-    const measured = ["/a/0", "/b/0", "/a/1", "/a/2", "/b/1", "/a/3", "/a/0", "/b/0", "/a/1"];
-    assert.deepEqual(paths.slice(-9), measured);
-    assert.deepEqual(paths.slice(0, 2), ["/a/0", "/b/0"]);
-  } finally {
-    await server.close();
-  }
+  using server = await startAnsweringServer((response) => void response.end("{}"));
+  const requests = (path: string) => (n: number) => ({ path: `/${path}/${n}` });
+  const target = mix([
+    { name: "a", target: http(server.url, { request: requests("a"), distinct: 4 }), weight: 2 },
+    { name: "b", target: http(server.url, { request: requests("b"), distinct: 2 }) },
+  ]);
+  await run(defineScenario({ name: "x", target, load: hold(1, { requests: 9 }), warmupRequests: 2 }));
+  const paths = server.received.map(({ path }) => path);
+  const measured = ["/a/0", "/b/0", "/a/1", "/a/2", "/b/1", "/a/3", "/a/0", "/b/0", "/a/1"];
+  assert.deepEqual(paths.slice(-9), measured);
+  assert.deepEqual(paths.slice(0, 2), ["/a/0", "/b/0"]);
 });
 
 test("values that targets extract belong to their groups", LIMIT, async () => {
-  const server = await startAnsweringServer((response) => void response.end('{"n": 5, "m": "x"}'));
-  try {
-    const target = mix([
-      { name: "numbers", target: http(server.url, { extract: { n: "n" } }) },
-      { name: "texts", target: http(server.url, { extract: { m: "m" } }) },
-    ]);
-    const result = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }) }));
-    const [numbers, texts] = splitByTag((result.levels[0] ?? assert.fail()).window, "target");
-    assert.deepEqual(
-      [findExtracted(numbers?.window.extracted, "n")?.numbers.mean, findExtracted(numbers?.window.extracted, "m")],
-      [5, undefined],
-    );
-    assert.deepEqual(findExtracted(texts?.window.extracted, "m")?.texts, [["x", 5]]);
-    assert.equal(result.levels[0]?.window.extracted, undefined);
-  } finally {
-    await server.close();
-  }
+  using server = await startAnsweringServer((response) => void response.end('{"n": 5, "m": "x"}'));
+  const target = mix([
+    { name: "numbers", target: http(server.url, { extract: { n: "n" } }) },
+    { name: "texts", target: http(server.url, { extract: { m: "m" } }) },
+  ]);
+  const result = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }) }));
+  const [numbers, texts] = splitByTag((result.levels[0] ?? assert.fail()).window, "target");
+  assert.deepEqual(
+    [findExtracted(numbers?.window.extracted, "n")?.numbers.mean, findExtracted(numbers?.window.extracted, "m")],
+    [5, undefined],
+  );
+  assert.deepEqual(findExtracted(texts?.window.extracted, "m")?.texts, [["x", 5]]);
+  assert.equal(result.levels[0]?.window.extracted, undefined);
 });
 
 describe("a target that fails is named", () => {
@@ -223,22 +215,20 @@ describe("a target that fails is named", () => {
 });
 
 test("several servers of a member take turns and have their own counts", LIMIT, async () => {
-  await withServer({}, async (first) => {
-    await withServer({}, async (second) => {
-      const target = mix([
-        { name: "pair", target: triton([first.url, second.url], { model: "simple" }), weight: 2 },
-        { name: "one", target: embedded() },
-      ]);
-      const result = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 12 }) }));
-      assert.equal(result.error, undefined, result.error?.message);
-      assert.deepEqual(
-        result.servers?.map(({ name, sentCount }) => [name.replace(/\d+$/, ""), sentCount]),
-        [
-          ["pair at 127.0.0.1:", 4],
-          ["pair at 127.0.0.1:", 4],
-          ["one", 4],
-        ],
-      );
-    });
-  });
+  await using first = await new KserveServer({}).start();
+  await using second = await new KserveServer({}).start();
+  const target = mix([
+    { name: "pair", target: triton([first.url, second.url], { model: "simple" }), weight: 2 },
+    { name: "one", target: embedded() },
+  ]);
+  const result = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 12 }) }));
+  assert.equal(result.error, undefined, result.error?.message);
+  assert.deepEqual(
+    result.servers?.map(({ name, sentCount }) => [name.replace(/\d+$/, ""), sentCount]),
+    [
+      ["pair at 127.0.0.1:", 4],
+      ["pair at 127.0.0.1:", 4],
+      ["one", 4],
+    ],
+  );
 });

@@ -41,29 +41,24 @@ for (const [kind, wire, streams, Client] of CASES)
 
 for (const kind of ["own", "undici"] as const)
   test(`${kind} over HTTP shows requests as they are sent, with their stamp in its place`, async () => {
-    const server = await startAnsweringServer((response) => void response.end("{}"));
+    using server = await startAnsweringServer((response) => void response.end("{}"));
     const shown: string[] = [];
     const onRequest = (request: WireRequest, stamp: Uint8Array | undefined): void => {
       shown.push(new TextDecoder().decode(stampedPayload(request, stamp)));
     };
-    const driver = new Driver(await loadClient(kind, "http", endpointAt(Number(new URL(server.url).port))), {
+    using driver = new Driver(await loadClient(kind, "http", endpointAt(Number(new URL(server.url).port))), {
       onRequest,
     });
-    try {
-      await driver.client.reserve(1);
-      const payload = new TextEncoder().encode("id=00 x");
-      const stampPlace = { offset: 3, length: 2, idDigits: 2 };
-      const request: WireRequest = { path: "/", method: "POST", headers: [], payload, stampPlace };
-      await driver.request(0, request, "17");
-      await driver.request(0, request);
-      assert.deepEqual(shown, ["id=17 x", "id=00 x"]);
-      assert.deepEqual(
-        server.received.map(({ text }) => text),
-        shown,
-      );
-      assert.equal(new TextDecoder().decode(payload), "id=00 x", "the request itself stays as it is");
-    } finally {
-      driver.close();
-      await server.close();
-    }
+    await driver.client.reserve(1);
+    const payload = new TextEncoder().encode("id=00 x");
+    const stampPlace = { offset: 3, length: 2, idDigits: 2 };
+    const request: WireRequest = { path: "/", method: "POST", headers: [], payload, stampPlace };
+    await driver.request(0, request, "17");
+    await driver.request(0, request);
+    assert.deepEqual(shown, ["id=17 x", "id=00 x"]);
+    assert.deepEqual(
+      server.received.map(({ text }) => text),
+      shown,
+    );
+    assert.equal(new TextDecoder().decode(payload), "id=00 x", "the request itself stays as it is");
   });

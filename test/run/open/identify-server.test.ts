@@ -53,43 +53,31 @@ for (const [name, responses, found] of [
   ["another HTTP server", {}, []],
 ] as const)
   test(`${name} is recognised by its responses`, LIMIT, async () => {
-    const server = await startAnsweringServer((response, index) => {
+    using server = await startAnsweringServer((response, index) => {
       const text = (responses as Readonly<Record<string, string>>)[server.received[index]?.path ?? ""];
       response.writeHead(text === undefined ? 404 : 200).end(text ?? "no");
     });
-    try {
-      assert.deepEqual(await identify(Number(new URL(server.url).port)), { speaks: "http", found });
-      for (const { headers } of server.received) assert.equal(headers.authorization, undefined);
-    } finally {
-      server.close();
-    }
+    assert.deepEqual(await identify(Number(new URL(server.url).port)), { speaks: "http", found });
+    for (const { headers } of server.received) assert.equal(headers.authorization, undefined);
   });
 
 test("a gRPC server is recognised by its responses to calls", LIMIT, async () => {
-  const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-  try {
-    const { speaks, found } = await identify(mock.grpcPort);
-    assert.equal(speaks, "grpc");
-    assert.deepEqual(
-      found.map(({ kind, protocol }) => [kind, protocol]),
-      [["triton", "grpc"]],
-    );
-    assert.match(found[0]?.description ?? "", /^rampart.* \(KServe v2\)$/);
-  } finally {
-    await mock.stop();
-  }
+  await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+  const { speaks, found } = await identify(mock.grpcPort);
+  assert.equal(speaks, "grpc");
+  assert.deepEqual(
+    found.map(({ kind, protocol }) => [kind, protocol]),
+    [["triton", "grpc"]],
+  );
+  assert.match(found[0]?.description ?? "", /^rampart.* \(KServe v2\)$/);
 });
 
 test("a TensorFlow Serving server is recognised beside KServe", LIMIT, async () => {
-  const server = await startGrpcAnsweringServer({ GetModelMetadata: () => 3 });
-  try {
-    const { found } = await identify(Number(server.url.split(":")[1]));
-    const description = "a TensorFlow Serving server";
-    const path = "/tensorflow.serving.PredictionService/GetModelMetadata";
-    assert.deepEqual(found, [{ kind: "tfserving", api: "tfserving", protocol: "grpc", path, description }]);
-  } finally {
-    server.close();
-  }
+  using server = await startGrpcAnsweringServer({ GetModelMetadata: () => 3 });
+  const { found } = await identify(Number(server.url.split(":")[1]));
+  const description = "a TensorFlow Serving server";
+  const path = "/tensorflow.serving.PredictionService/GetModelMetadata";
+  assert.deepEqual(found, [{ kind: "tfserving", api: "tfserving", protocol: "grpc", path, description }]);
 });
 
 test("a gRPC server behind TLS is recognised without a check of its certificate", LIMIT, async () => {
@@ -123,16 +111,12 @@ const FIRST_BYTES = [
 ] as const;
 for (const [name, bytes, speaks] of FIRST_BYTES)
   test(`${name} is ${speaks}`, LIMIT, async () => {
-    const server = await startRawServer(async (connection) => {
+    await using server = await startRawServer(async (connection) => {
       await connection.until((seen) => seen.bytes.length > 0);
       connection.write(bytes);
       connection.end();
     });
-    try {
-      assert.deepEqual(await identify(server.port), { speaks, found: [] });
-    } finally {
-      await server.stop();
-    }
+    assert.deepEqual(await identify(server.port), { speaks, found: [] });
   });
 
 test("a port without a listener is nothing", LIMIT, async () => {

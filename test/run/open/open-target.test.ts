@@ -10,7 +10,7 @@ import type { TargetSession } from "../../../src/run/open/session.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { type KserveOptions, type KserveServer, withServer } from "../kserve-server.ts";
+import { type KserveOptions, KserveServer } from "../kserve-server.ts";
 
 /** Sets a session up with a plan, and closes it. */
 async function setUp(
@@ -28,8 +28,10 @@ async function setUp(
   }
 }
 
-const onServer = (options: KserveOptions, use: (server: KserveServer, change: PlanChange) => Promise<void>) =>
-  withServer(options, (server) => use(server, { target: { url: server.url, model: server.model } }));
+const onServer = async (options: KserveOptions, use: (server: KserveServer, change: PlanChange) => Promise<void>) => {
+  await using server = await new KserveServer(options).start();
+  return await use(server, { target: { url: server.url, model: server.model } });
+};
 
 test("a session has the server's model, data for it, and its counters", LIMIT, () =>
   onServer({}, (server, change) =>

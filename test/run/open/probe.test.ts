@@ -13,16 +13,12 @@ const triton = (protocol: "http" | "grpc", port: number) =>
   makeTarget({ url: `127.0.0.1:${port}`, protocol, model: "" });
 
 test("a server lists its models over each protocol", LIMIT, async () => {
-  const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
-  try {
-    const http = await probeModels(triton("http", mock.httpPort));
-    assert.ok(http.length > 0);
-    assert.deepEqual(await probeModels(triton("grpc", mock.grpcPort)), http);
-    const openai = await probeModels(makeOpenAiTarget(`127.0.0.1:${mock.httpPort}`, { model: "", isStreaming: false }));
-    assert.ok(openai.length > 0);
-  } finally {
-    await mock.stop();
-  }
+  await using mock = await startMock(DEFAULT_MOCK, LOOPBACK);
+  const http = await probeModels(triton("http", mock.httpPort));
+  assert.ok(http.length > 0);
+  assert.deepEqual(await probeModels(triton("grpc", mock.grpcPort)), http);
+  const openai = await probeModels(makeOpenAiTarget(`127.0.0.1:${mock.httpPort}`, { model: "", isStreaming: false }));
+  assert.ok(openai.length > 0);
 });
 
 test(
@@ -34,35 +30,27 @@ test(
       { id: "c", root: "./adapters/c", parent: "org/base" },
       { id: "a" },
     ];
-    const server = await startAnsweringServer((response) => response.end(JSON.stringify({ object: "list", data })));
-    try {
-      const models = await probeModels(makeOpenAiTarget(server.url, { model: "", isStreaming: false }));
-      assert.deepEqual(
-        models.map(({ name, tokenizer }) => [name, tokenizer]),
-        [
-          ["a", undefined],
-          ["b", "org/base"],
-          ["c", "org/base"],
-        ],
-      );
-    } finally {
-      server.close();
-    }
+    using server = await startAnsweringServer((response) => response.end(JSON.stringify({ object: "list", data })));
+    const models = await probeModels(makeOpenAiTarget(server.url, { model: "", isStreaming: false }));
+    assert.deepEqual(
+      models.map(({ name, tokenizer }) => [name, tokenizer]),
+      [
+        ["a", undefined],
+        ["b", "org/base"],
+        ["c", "org/base"],
+      ],
+    );
   },
 );
 
 test("the mock names the tokenizer that it has", LIMIT, async () => {
   const llm = { ...DEFAULT_MOCK.llm, tokenizer: "o200k_base" } as const;
-  const mock = await startMock({ ...DEFAULT_MOCK, llm }, LOOPBACK);
-  try {
-    const models = await probeModels(makeOpenAiTarget(`127.0.0.1:${mock.httpPort}`, { model: "", isStreaming: false }));
-    assert.deepEqual(
-      models.map(({ tokenizer }) => tokenizer),
-      ["o200k_base"],
-    );
-  } finally {
-    await mock.stop();
-  }
+  await using mock = await startMock({ ...DEFAULT_MOCK, llm }, LOOPBACK);
+  const models = await probeModels(makeOpenAiTarget(`127.0.0.1:${mock.httpPort}`, { model: "", isStreaming: false }));
+  assert.deepEqual(
+    models.map(({ tokenizer }) => tokenizer),
+    ["o200k_base"],
+  );
 });
 
 test("a server that cannot be asked is an error with its address", LIMIT, async () => {

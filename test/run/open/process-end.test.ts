@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { inFolder, ROOT, scriptCommand } from "../../cli/rampart-process.ts";
+import { createFolder, ROOT, scriptCommand } from "../../cli/rampart-process.ts";
 import { LIMIT } from "../../time-limit.ts";
 
 /** What is undone however a process ends. */
@@ -36,23 +36,22 @@ interface Ended {
 }
 
 /** Runs the script; when it is ready it is sent the signal. */
-function endBy(end: string, signal?: NodeJS.Signals): Promise<Ended> {
-  return inFolder({ "script.ts": SCRIPT }, async (folder) => {
-    const [file, closed] = [join(folder, "file"), join(folder, "closed")];
-    const [program = "", ...args] = scriptCommand(join(folder, "script.ts"));
-    writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-    const child = spawn(program, [...args, end, file, closed], { stdio: ["ignore", "pipe", "ignore"] });
-    let out = "";
-    child.stdout.on("data", (text: Buffer) => {
-      out += text.toString();
-      if (signal !== undefined && out.includes("ready") && child.pid !== undefined) process.kill(child.pid, signal);
-    });
-    const [code, by] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (exitCode, exitSignal) => resolve([exitCode, exitSignal]));
-    });
-    return { code, signal: by, isReleased: !existsSync(file), isClosed: existsSync(closed), out };
+async function endBy(end: string, signal?: NodeJS.Signals): Promise<Ended> {
+  using folder = createFolder({ "script.ts": SCRIPT });
+  const [file, closed] = [join(folder.path, "file"), join(folder.path, "closed")];
+  const [program = "", ...args] = scriptCommand(join(folder.path, "script.ts"));
+  writeFileSync(join(folder.path, "package.json"), '{"type":"module"}');
+  const child = spawn(program, [...args, end, file, closed], { stdio: ["ignore", "pipe", "ignore"] });
+  let out = "";
+  child.stdout.on("data", (text: Buffer) => {
+    out += text.toString();
+    if (signal !== undefined && out.includes("ready") && child.pid !== undefined) process.kill(child.pid, signal);
   });
+  const [code, by] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (exitCode, exitSignal) => resolve([exitCode, exitSignal]));
+  });
+  return { code, signal: by, isReleased: !existsSync(file), isClosed: existsSync(closed), out };
 }
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

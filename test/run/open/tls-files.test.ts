@@ -8,7 +8,7 @@ import { UserError } from "../../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { readTls } from "../../../src/run/open/tls-files.ts";
 import { runCommand } from "../../cli/perf-analyzer/run-command.ts";
-import { inFolder, runRampart } from "../../cli/rampart-process.ts";
+import { createFolder, runRampart } from "../../cli/rampart-process.ts";
 import { scenarioText } from "../../cli/scenario-files.ts";
 import { writeIn } from "../../make-folder.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -109,16 +109,16 @@ describe("files of TLS", () => {
     assert.match(overGrpc.err, named);
     const tls = JSON.stringify({ ca: textFile, key: brokenKey });
     const target = `triton("https://127.0.0.1:1", { model: "m", tls: ${tls} })`;
-    await inFolder({ "x.ts": scenarioText({ target }) }, async (cwd) => {
-      const { code, err } = await runRampart(["run", "x.ts"], { cwd });
-      assert.equal(code, 64, err);
-      assert.match(err, named);
-      const profile =
-        "genai-perf profile -m m --endpoint-type chat --tokenizer none -u https://127.0.0.1:1 --input-file";
-      writeFileSync(join(cwd, "in.jsonl"), '{"text":"hello"}\n');
-      const asked = await runRampart([...profile.split(" "), "in.jsonl", "--", ...https.split(" ")], { cwd });
-      assert.equal(asked.code, 1, asked.err);
-      assert.match(asked.err, named);
+    using folder = createFolder({ "x.ts": scenarioText({ target }) });
+    const { code, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
+    assert.equal(code, 64, err);
+    assert.match(err, named);
+    const profile = "genai-perf profile -m m --endpoint-type chat --tokenizer none -u https://127.0.0.1:1 --input-file";
+    writeFileSync(join(folder.path, "in.jsonl"), '{"text":"hello"}\n');
+    const asked = await runRampart([...profile.split(" "), "in.jsonl", "--", ...https.split(" ")], {
+      cwd: folder.path,
     });
+    assert.equal(asked.code, 1, asked.err);
+    assert.match(asked.err, named);
   });
 });

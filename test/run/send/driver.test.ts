@@ -5,15 +5,11 @@ import * as fc from "fast-check";
 import { RECORD_FAILED } from "../../../src/measure/records.ts";
 import { BurstSharing } from "../../../src/run/send/burst-sharing.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
+import { until } from "../../until.ts";
 import { makeDriver, scheduled, starterOf } from "./fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });
-
-/** Resolves once `isMet`; looks at every turn of the event loop. */
-async function until(isMet: () => boolean): Promise<void> {
-  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 test("a closed loop sends its concurrency and then a new request for each response", async () => {
   const { driver, client } = makeDriver();

@@ -13,13 +13,9 @@ import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { triton } from "../../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { untyped } from "../untyped.ts";
 
 /** How the message about a mistake in a scenario says what to write instead. */
-
-// biome-ignore lint/complexity/noBannedTypes: the point is to call it with anything
-function untyped(builder: Function): (...args: readonly unknown[]) => unknown {
-  return (...args) => Reflect.apply(builder, undefined, args) as unknown;
-}
 
 function problemOf(change: Record<string, unknown>): Problem {
   const definition = { name: "x", target: triton("host:1", { model: "m" }), load: hold(1), ...change };

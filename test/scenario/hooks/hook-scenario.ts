@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { inFolder, type RunningProcess, startRampart } from "../../cli/rampart-process.ts";
+import { createFolder, type RunningProcess, startRampart } from "../../cli/rampart-process.ts";
 import { isAlive } from "./alive.ts";
 
 /** Scenarios with hooks, for tests. */
@@ -39,22 +39,21 @@ export interface Ended {
 }
 
 /** Runs a scenario and checks that its processes have ended. @param during gets the running process */
-export function run(
+export async function run(
   parts: Readonly<Record<string, string>>,
   { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
   during: (running: RunningProcess, cwd: string) => Promise<void> = async () => {},
 ): Promise<Ended> {
-  return inFolder({ "x.mjs": scenario(parts) }, async (cwd) => {
-    const running = startRampart(["run", "x.mjs", ...args], { cwd, env });
-    await during(running, cwd);
-    const result = await running.result;
-    const read = (name: string): string =>
-      existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), "utf8").trim() : "";
-    const pids = read("pids").split(/\s+/).filter(Boolean).map(Number);
-    // A process that was killed may take a moment to end; those that stay behind sleep for 5 min.
-    for (let looks = 0; looks < 200 && pids.some(isAlive); looks++)
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    assert.deepEqual(pids.filter(isAlive), [], `processes stay behind: ${result.out}${result.err}`);
-    return { ...result, log: read("log") };
-  });
+  using folder = createFolder({ "x.mjs": scenario(parts) });
+  const running = startRampart(["run", "x.mjs", ...args], { cwd: folder.path, env });
+  await during(running, folder.path);
+  const result = await running.result;
+  const read = (name: string): string =>
+    existsSync(join(folder.path, name)) ? readFileSync(join(folder.path, name), "utf8").trim() : "";
+  const pids = read("pids").split(/\s+/).filter(Boolean).map(Number);
+  // A process that was killed may take a moment to end; those that stay behind sleep for 5 min.
+  for (let looks = 0; looks < 200 && pids.some(isAlive); looks++)
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  assert.deepEqual(pids.filter(isAlive), [], `processes stay behind: ${result.out}${result.err}`);
+  return { ...result, log: read("log") };
 }

@@ -4,7 +4,13 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
-import { inFolder, type ProcessResult, rampartCommand, runRampart, startProcess } from "../../cli/rampart-process.ts";
+import {
+  createFolder,
+  type ProcessResult,
+  rampartCommand,
+  runRampart,
+  startProcess,
+} from "../../cli/rampart-process.ts";
 import { runInFolder } from "../../cli/run-in-folder.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -30,8 +36,9 @@ before(async () => {
 after(() => server.close());
 
 /** Runs the command in this process, in a folder with these files. */
-function http(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
-  return inFolder(files, (cwd) => runInFolder(cwd, ["http", ...args]));
+async function http(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  using folder = createFolder(files);
+  return await runInFolder(folder.path, ["http", ...args]);
 }
 
 describe("rampart http", () => {
@@ -73,25 +80,24 @@ describe("rampart http", () => {
             : createTlsServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, serve);
         await new Promise<void>((resolve) => counting.listen(0, "127.0.0.1", resolve));
         try {
-          await inFolder({}, async (folder) => {
-            const url = `${scheme}://127.0.0.1:${(counting.address() as AddressInfo).port}/`;
-            const { code, text } = await runInFolder(folder, [
-              "http",
-              url,
-              "-k",
-              "-n",
-              "30",
-              "-c",
-              "3",
-              "--json",
-              "r.json",
-            ]);
-            assert.equal(code, 0, text);
-            const report = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as Received;
-            assert.deepEqual([count, report.receivedBytes], [30, writtenBytes]);
-            assert.deepEqual(report.responses, { "200": 15, "202": 15 });
-            assert.match(text, /^ {2}status 200: 15 +(?:status )?202: 15 +failed 0 +received /m);
-          });
+          using folder = createFolder({});
+          const url = `${scheme}://127.0.0.1:${(counting.address() as AddressInfo).port}/`;
+          const { code, text } = await runInFolder(folder.path, [
+            "http",
+            url,
+            "-k",
+            "-n",
+            "30",
+            "-c",
+            "3",
+            "--json",
+            "r.json",
+          ]);
+          assert.equal(code, 0, text);
+          const report = JSON.parse(readFileSync(join(folder.path, "r.json"), "utf8")) as Received;
+          assert.deepEqual([count, report.receivedBytes], [30, writtenBytes]);
+          assert.deepEqual(report.responses, { "200": 15, "202": 15 });
+          assert.match(text, /^ {2}status 200: 15 +(?:status )?202: 15 +failed 0 +received /m);
         } finally {
           counting.close();
           await certificates?.remove();

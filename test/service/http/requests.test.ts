@@ -156,14 +156,10 @@ test("without a body the method is GET, and headers replace those of the client"
 });
 
 test("several servers share the requests, and a path in the options follows the address", async () => {
-  const other = await startAnsweringServer((response) => response.end());
-  try {
-    const from = server.received.length;
-    await runHttp([`${server.url}/api/`, `${other.url}/api`], { options: { path: "/v1/x" }, requests: 10 });
-    const paths = [...server.received.slice(from), ...other.received].map(({ path }) => path);
-    assert.deepEqual([...new Set(paths)], ["/api/v1/x"]);
-    assert.deepEqual([server.received.length - from, other.received.length], [5, 5]);
-  } finally {
-    other.close();
-  }
+  using other = await startAnsweringServer((response) => response.end());
+  const from = server.received.length;
+  await runHttp([`${server.url}/api/`, `${other.url}/api`], { options: { path: "/v1/x" }, requests: 10 });
+  const paths = [...server.received.slice(from), ...other.received].map(({ path }) => path);
+  assert.deepEqual([...new Set(paths)], ["/api/v1/x"]);
+  assert.deepEqual([server.received.length - from, other.received.length], [5, 5]);
 });

@@ -143,70 +143,66 @@ test("a response that the request wants compressed is a success, unless somethin
 
 test("extracted values are in the report, in the records, and in assertions", async () => {
   answer = (response, index) => json(response, { usage: { total: index + 1 }, label: index % 4 === 0 ? "cat" : "dog" });
-  const other = await startAnsweringServer((response, index) => answer(response, index));
+  using other = await startAnsweringServer((response, index) => answer(response, index));
   const folder = makeFolder();
   const [records, report] = [join(folder, "records.json"), join(folder, "report.json")];
-  try {
-    const run = await runHttp(other.url, {
-      options: { extract: { tokens: "usage.total", label: "label", none: "nothing" } },
-      requests: 20,
-      assert: [
-        extracted("tokens").mean().is(10.5),
-        extracted("tokens").percentile(50).atMost(11),
-        extracted("tokens").max().below(20),
-        extracted("none").min().above(0),
-        errorRate().is(0),
-        throughput().above(0.001),
-      ],
-      files: { profileExport: records, json: report },
-    });
-    // A star marks percentiles of too few samples.
-    assert.match(run.text, /tokens +10\.5\*? +11\*? +18\* +20\* +20\n/);
-    assert.match(run.text, /label +dog 15, cat 5\n/);
-    assert.match(run.text, /none +20\n/);
-    assert.match(run.text, /^FAILED {2}a test: GET 127\.0\.0\.1:\d+\/ .* 20 requests$/m);
-    assert.doesNotMatch(run.text, /infer|model|server avg|prompt/);
-    const exported = JSON.parse(await readFile(records, "utf8")) as {
-      service_kind: string;
-      experiments: { requests: { extracted: unknown }[] }[];
-    };
-    assert.equal(exported.service_kind, "http");
-    assert.deepEqual(exported.experiments[0]?.requests[3]?.extracted, { tokens: 4, label: "dog", none: null });
-    const { levels, assertions } = JSON.parse(await readFile(report, "utf8")) as {
-      levels: { extracted: Record<string, { numbers?: { confidence95?: Record<string, { low: number | null }> } }> }[];
-      assertions: { text: string; isMet: boolean; measured?: { value: number }; reason?: string }[];
-    };
-    assert.deepEqual(
-      assertions
-        .slice(0, 4)
-        .map(({ text, isMet, measured, reason }) => [text, isMet, measured?.value ?? (reason && "no value")]),
-      [
-        ["mean tokens = 10.5", true, 10.5],
-        ["p50 tokens ≤ 11", true, 11],
-        ["max tokens < 20", false, 20],
-        ["min none > 0", false, "no value"],
-      ],
-    );
-    assert.match(assertions.at(-1)?.text ?? "", /^throughput > 0\.001 req\/s$/);
-    const { confidence95, ...numbers } = levels[0]?.extracted["tokens"]?.numbers ?? {};
-    assert.deepEqual(Object.keys(confidence95 ?? {}), ["mean", ...REPORTED_PERCENTILES.map((of) => `p${of}`)]);
-    assert.deepEqual(
-      { ...levels[0]?.extracted, tokens: { numbers, missing: 0 } },
-      {
-        tokens: {
-          numbers: {
-            ...{ count: 20, mean: 10.5, deviation: Math.sqrt(35), min: 1, max: 20 },
-            ...{ p1: 1, p5: 2, p10: 3, p25: 6, p50: 11, p75: 15, p90: 18, p95: 19, p99: 20, "p99.9": 20, "p99.99": 20 },
-          },
-          missing: 0,
+  const run = await runHttp(other.url, {
+    options: { extract: { tokens: "usage.total", label: "label", none: "nothing" } },
+    requests: 20,
+    assert: [
+      extracted("tokens").mean().is(10.5),
+      extracted("tokens").percentile(50).atMost(11),
+      extracted("tokens").max().below(20),
+      extracted("none").min().above(0),
+      errorRate().is(0),
+      throughput().above(0.001),
+    ],
+    files: { profileExport: records, json: report },
+  });
+  // A star marks percentiles of too few samples.
+  assert.match(run.text, /tokens +10\.5\*? +11\*? +18\* +20\* +20\n/);
+  assert.match(run.text, /label +dog 15, cat 5\n/);
+  assert.match(run.text, /none +20\n/);
+  assert.match(run.text, /^FAILED {2}a test: GET 127\.0\.0\.1:\d+\/ .* 20 requests$/m);
+  assert.doesNotMatch(run.text, /infer|model|server avg|prompt/);
+  const exported = JSON.parse(await readFile(records, "utf8")) as {
+    service_kind: string;
+    experiments: { requests: { extracted: unknown }[] }[];
+  };
+  assert.equal(exported.service_kind, "http");
+  assert.deepEqual(exported.experiments[0]?.requests[3]?.extracted, { tokens: 4, label: "dog", none: null });
+  const { levels, assertions } = JSON.parse(await readFile(report, "utf8")) as {
+    levels: { extracted: Record<string, { numbers?: { confidence95?: Record<string, { low: number | null }> } }> }[];
+    assertions: { text: string; isMet: boolean; measured?: { value: number }; reason?: string }[];
+  };
+  assert.deepEqual(
+    assertions
+      .slice(0, 4)
+      .map(({ text, isMet, measured, reason }) => [text, isMet, measured?.value ?? (reason && "no value")]),
+    [
+      ["mean tokens = 10.5", true, 10.5],
+      ["p50 tokens ≤ 11", true, 11],
+      ["max tokens < 20", false, 20],
+      ["min none > 0", false, "no value"],
+    ],
+  );
+  assert.match(assertions.at(-1)?.text ?? "", /^throughput > 0\.001 req\/s$/);
+  const { confidence95, ...numbers } = levels[0]?.extracted["tokens"]?.numbers ?? {};
+  assert.deepEqual(Object.keys(confidence95 ?? {}), ["mean", ...REPORTED_PERCENTILES.map((of) => `p${of}`)]);
+  assert.deepEqual(
+    { ...levels[0]?.extracted, tokens: { numbers, missing: 0 } },
+    {
+      tokens: {
+        numbers: {
+          ...{ count: 20, mean: 10.5, deviation: Math.sqrt(35), min: 1, max: 20 },
+          ...{ p1: 1, p5: 2, p10: 3, p25: 6, p50: 11, p75: 15, p90: 18, p95: 19, p99: 20, "p99.9": 20, "p99.99": 20 },
         },
-        label: { texts: { dog: 15, cat: 5 }, missing: 0 },
-        none: { missing: 20 },
+        missing: 0,
       },
-    );
-  } finally {
-    other.close();
-  }
+      label: { texts: { dog: 15, cat: 5 }, missing: 0 },
+      none: { missing: 20 },
+    },
+  );
 });
 
 describe("a mistake is refused before the run, by its setting", () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { MetricsJson } from "../../../src/report/schema/metrics.ts";
-import { inFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
+import { createFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
 import { scenarioText } from "../../cli/scenario-files.ts";
 import { spreadIn, valueIn } from "../../report/json-metrics.ts";
 
@@ -87,40 +87,38 @@ function checkGroups(level: Level | undefined, names: readonly string[]): void {
 
 describe("rampart run of several targets", () => {
   test("runs the example: tables by tag, sums that agree, and tags of exported requests", async () => {
-    await inFolder({}, async (cwd) => {
-      const flags = ["--json", "report.json", "--profile-export-file", "export.json"];
-      const file = join(ROOT, "scenarios/ab-two-models.ts");
-      const { code, out, err } = await runRampart(["run", file, ...flags], { cwd });
-      assert.ok(code === 0 || code === 65, out + err);
-      assert.match(
-        out.replaceAll(/\s+/g, " "),
-        /A\/B of two models: mix of current \(90 %, .*\) and candidate \(10 %, .*\)/,
-      );
-      for (const head of [/^ {2}target +req\/s +tokens\/s/m, /^ {2}length +req\/s +tokens\/s/m])
-        assert.match(out, head);
-      assert.match(out, /^ {2}candidate +\d/m);
-      assert.match(out, /p90 latency where length is long < 2 s/);
-      const { levels, servers, requests } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
-      assert.deepEqual(
-        [requests.sent, servers],
+    using folder = createFolder({});
+    const flags = ["--json", "report.json", "--profile-export-file", "export.json"];
+    const file = join(ROOT, "scenarios/ab-two-models.ts");
+    const { code, out, err } = await runRampart(["run", file, ...flags], { cwd: folder.path });
+    assert.ok(code === 0 || code === 65, out + err);
+    assert.match(
+      out.replaceAll(/\s+/g, " "),
+      /A\/B of two models: mix of current \(90 %, .*\) and candidate \(10 %, .*\)/,
+    );
+    for (const head of [/^ {2}target +req\/s +tokens\/s/m, /^ {2}length +req\/s +tokens\/s/m]) assert.match(out, head);
+    assert.match(out, /^ {2}candidate +\d/m);
+    assert.match(out, /p90 latency where length is long < 2 s/);
+    const { levels, servers, requests } = JSON.parse(readFileSync(join(folder.path, "report.json"), "utf8")) as Report;
+    assert.deepEqual(
+      [requests.sent, servers],
+      [
+        400,
         [
-          400,
-          [
-            { name: "current", sent: 360, failed: 0 },
-            { name: "candidate", sent: 40, failed: 0 },
-          ],
+          { name: "current", sent: 360, failed: 0 },
+          { name: "candidate", sent: 40, failed: 0 },
         ],
-      );
-      checkGroups(levels[0], ["target", "length"]);
-      const { experiments } = JSON.parse(readFileSync(join(cwd, "export.json"), "utf8")) as Exported;
-      const tags = new Set(experiments[0]?.requests.map((request) => JSON.stringify(request.tags)));
-      assert.deepEqual(
-        [...tags].sort(),
-        ["candidate", "current"].flatMap((target) =>
-          ["long", "short"].map((length) => JSON.stringify({ target, length })),
-        ),
-      );
-    });
+      ],
+    );
+    checkGroups(levels[0], ["target", "length"]);
+    const { experiments } = JSON.parse(readFileSync(join(folder.path, "export.json"), "utf8")) as Exported;
+    const tags = new Set(experiments[0]?.requests.map((request) => JSON.stringify(request.tags)));
+    assert.deepEqual(
+      [...tags].sort(),
+      ["candidate", "current"].flatMap((target) =>
+        ["long", "short"].map((length) => JSON.stringify({ target, length })),
+      ),
+    );
   });
 
   test("windows until stable, levels, failures and entries without a tag have groups that add up", async () => {
@@ -133,23 +131,24 @@ describe("rampart run of several targets", () => {
     });
     const entry = (value: number) => ({ INPUT0: Array(16).fill(value), INPUT1: Array(16).fill(1) });
     const data = [{ ...entry(1), tags: { size: "big" } }, { ...entry(2), tags: { size: "small" } }, entry(3)];
-    await inFolder({ "x.ts": text, "in.json": JSON.stringify({ data }) }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts", "--json", "report.json", "--csv", "x.csv"], { cwd });
-      assert.equal(code, 65, out + err);
-      assert.match(out, /^ {2}\(no size\) +4 +\d/m);
-      assert.match(out, /^ {2}FAIL +throughput where size is big < 1 /m);
-      const { levels, assertions } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
-      assert.equal(levels.length, 2);
-      for (const level of levels) checkGroups(level, ["size"]);
-      assert.deepEqual(
-        levels[0]?.groups?.map(({ tags }) => tags),
-        [{ size: "big" }, { size: "small" }, { size: null }],
-      );
-      assert.deepEqual(
-        assertions.map(({ isMet }) => isMet),
-        [true, false],
-      );
+    using folder = createFolder({ "x.ts": text, "in.json": JSON.stringify({ data }) });
+    const { code, out, err } = await runRampart(["run", "x.ts", "--json", "report.json", "--csv", "x.csv"], {
+      cwd: folder.path,
     });
+    assert.equal(code, 65, out + err);
+    assert.match(out, /^ {2}\(no size\) +4 +\d/m);
+    assert.match(out, /^ {2}FAIL +throughput where size is big < 1 /m);
+    const { levels, assertions } = JSON.parse(readFileSync(join(folder.path, "report.json"), "utf8")) as Report;
+    assert.equal(levels.length, 2);
+    for (const level of levels) checkGroups(level, ["size"]);
+    assert.deepEqual(
+      levels[0]?.groups?.map(({ tags }) => tags),
+      [{ size: "big" }, { size: "small" }, { size: null }],
+    );
+    assert.deepEqual(
+      assertions.map(({ isMet }) => isMet),
+      [true, false],
+    );
   });
 
   test("an assertion on tags that no input has is an error before the load", async () => {
@@ -158,10 +157,9 @@ describe("rampart run of several targets", () => {
       tags: "({ index }) => ({ index })",
       assert: "[errorRate().where({ index: 5 }).is(0)]",
     });
-    await inFolder({ "x.ts": text }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts"], { cwd });
-      assert.equal(code, 64, out + err);
-      assert.match(err, /assert\[0\]: .*\(got index is 5\)\. The tags are index: 0\./);
-    });
+    using folder = createFolder({ "x.ts": text });
+    const { code, out, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
+    assert.equal(code, 64, out + err);
+    assert.match(err, /assert\[0\]: .*\(got index is 5\)\. The tags are index: 0\./);
   });
 });

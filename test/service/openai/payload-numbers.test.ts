@@ -16,7 +16,7 @@ const NUMBERS =
 /** The different bodies that a server receives of a command line. @param args given the server's address without a scheme and a folder */
 async function bodiesOf(args: (address: string, folder: string) => readonly string[]): Promise<string[]> {
   const folder = makeFolder();
-  const server = await startAnsweringServer((response) => {
+  using server = await startAnsweringServer((response) => {
     response.writeHead(200, { "Content-Type": "application/json" });
     response.end('{"object":"chat.completion","choices":[{"message":{"role":"assistant","content":"the"}}]}');
   });
@@ -24,14 +24,10 @@ async function bodiesOf(args: (address: string, folder: string) => readonly stri
   const print = (text: string): void => {
     printed += text;
   };
-  try {
-    const io = { out: print, err: print, loadApi: () => Promise.resolve({}), onInterrupt: () => () => {} };
-    const code = await runCommandLine("rampart", args(server.url.slice("http://".length), folder), io);
-    assert.equal(code, 0, printed);
-    return [...new Set(server.received.filter(({ method }) => method === "POST").map(({ text }) => text))];
-  } finally {
-    server.close();
-  }
+  const io = { out: print, err: print, loadApi: () => Promise.resolve({}), onInterrupt: () => () => {} };
+  const code = await runCommandLine("rampart", args(server.url.slice("http://".length), folder), io);
+  assert.equal(code, 0, printed);
+  return [...new Set(server.received.filter(({ method }) => method === "POST").map(({ text }) => text))];
 }
 
 const genai = (address: string, folder: string, ...more: readonly string[]): string[] => [

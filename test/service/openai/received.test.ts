@@ -17,6 +17,7 @@ import { loadTinyTokenizer } from "../../inputs/tiny-tokenizer.ts";
 import { makeFolder } from "../../make-folder.ts";
 import { valuesOf } from "../../measure/tokens/make-columns.ts";
 import { writeReports } from "../../report/html/make-report.ts";
+import { closing } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 
@@ -39,30 +40,27 @@ interface Received {
 
 async function replay(use: (received: readonly Received[], run: ReturnType<typeof startPlan>) => Promise<void>) {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
-    const atMs = performance.now();
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const { messages, ...body } = JSON.parse(Buffer.concat(chunks).toString());
-      received.push({ text: messages[0].content, maxTokens: body.max_completion_tokens ?? body.max_tokens, atMs });
-      const text = JSON.stringify({ choices: [{ delta: { content: " the" } }] });
-      response.writeHead(200, { "Content-Type": "text/event-stream" }).end(`data: ${text}\n\ndata: [DONE]\n\n`);
-    });
-  });
+  using server = closing(
+    createServer((request, response) => {
+      const atMs = performance.now();
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const { messages, ...body } = JSON.parse(Buffer.concat(chunks).toString());
+        received.push({ text: messages[0].content, maxTokens: body.max_completion_tokens ?? body.max_tokens, atMs });
+        const text = JSON.stringify({ choices: [{ delta: { content: " the" } }] });
+        response.writeHead(200, { "Content-Type": "text/event-stream" }).end(`data: ${text}\n\ndata: [DONE]\n\n`);
+      });
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const folder = makeFolder();
-  try {
-    writeFileSync(join(folder, "trace.jsonl"), TRACE.map((one) => `${JSON.stringify(one)}\n`).join(""));
-    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
-    const load = trace("trace.jsonl");
-    const plan = toPlan(defineScenario({ name: "x", target, load }), folder);
-    await use(received, startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) }));
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  writeFileSync(join(folder, "trace.jsonl"), TRACE.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+  const load = trace("trace.jsonl");
+  const plan = toPlan(defineScenario({ name: "x", target, load }), folder);
+  await use(received, startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) }));
 }
 
 test(

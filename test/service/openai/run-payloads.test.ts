@@ -37,7 +37,7 @@ function targetAt(url: string): OpenAiTargetPlan {
 /** Sends two payloads in turn until eight requests are answered. */
 async function run(answer: Answer): Promise<Ran> {
   const folder = makeFolder();
-  const server = await startAnsweringServer(answer);
+  using server = await startAnsweringServer(answer);
   const file = join(folder, "inputs.json");
   const profileExportFile = join(folder, "export.json");
   await writeFile(file, JSON.stringify({ data: [{ payload: [{ n: 1 }] }, { payload: [{ n: 2 }] }] }));
@@ -51,22 +51,18 @@ async function run(answer: Answer): Promise<Ran> {
     target: targetAt(server.url),
     inputs: { kind: "payloads", file },
   };
-  try {
-    checkPlan(plan);
-    const report = new ProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
-    const running = startPlan(plan, { openObserver: () => Promise.resolve(report), check: () => Promise.resolve() });
-    const result = await running.result;
-    report.finish(result);
-    const about = JSON.parse(await readFile(profileExportFile, "utf8"));
-    const received = server.received.map(({ method, path, headers, text }) => ({
-      line: `${method} ${path}`,
-      body: text,
-      authorization: headers.authorization ?? "",
-    }));
-    return { result, requests: about.experiments[0].requests, about, received };
-  } finally {
-    server.close();
-  }
+  checkPlan(plan);
+  const report = new ProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
+  const running = startPlan(plan, { openObserver: () => Promise.resolve(report), check: () => Promise.resolve() });
+  const result = await running.result;
+  report.finish(result);
+  const about = JSON.parse(await readFile(profileExportFile, "utf8"));
+  const received = server.received.map(({ method, path, headers, text }) => ({
+    line: `${method} ${path}`,
+    body: text,
+    authorization: headers.authorization ?? "",
+  }));
+  return { result, requests: about.experiments[0].requests, about, received };
 }
 
 describe("payloads", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
-import { inFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
+import { createFolder, inFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
 import { scenarioText } from "../../cli/scenario-files.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 
@@ -21,28 +21,29 @@ interface Report {
 
 describe("rampart run of a language model", () => {
   test("runs the example and judges its assertions", async () => {
-    await inFolder({}, async (cwd) => {
-      const flags = ["--json", "report.json"];
-      const { code, out, err } = await runRampart(["run", join(ROOT, "scenarios/llm.ts"), ...flags], { cwd });
-      assert.ok(code === 0 || code === 65 || code === 66, out + err);
-      assert.match(out, /^users +req\/s +tokens\/s +TTFT p50 +TTFT p99 /m);
-      assert.match(out, /^ {2}(pass|FAIL|unresolved) +p90 time to first token < 500 ms/m);
-      const { levels, assertions } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
-      assert.deepEqual(
-        levels.map(({ completed, tokens, metrics }) => [completed, tokens?.withContent, metrics["inputTokens"]?.mean]),
-        [
-          [40, 40, 64],
-          [40, 40, 64],
-        ],
-      );
-      assert.equal(assertions.length, 5);
-      assert.equal(
-        assertions.every(({ isMet }) => isMet),
-        code === 0,
-        "the exit code says whether this machine kept the limits",
-      );
-      assert.ok(assertions.some(({ text, isMet }) => text === "error rate = 0 %" && isMet));
+    using folder = createFolder({});
+    const flags = ["--json", "report.json"];
+    const { code, out, err } = await runRampart(["run", join(ROOT, "scenarios/llm.ts"), ...flags], {
+      cwd: folder.path,
     });
+    assert.ok(code === 0 || code === 65 || code === 66, out + err);
+    assert.match(out, /^users +req\/s +tokens\/s +TTFT p50 +TTFT p99 /m);
+    assert.match(out, /^ {2}(pass|FAIL|unresolved) +p90 time to first token < 500 ms/m);
+    const { levels, assertions } = JSON.parse(readFileSync(join(folder.path, "report.json"), "utf8")) as Report;
+    assert.deepEqual(
+      levels.map(({ completed, tokens, metrics }) => [completed, tokens?.withContent, metrics["inputTokens"]?.mean]),
+      [
+        [40, 40, 64],
+        [40, 40, 64],
+      ],
+    );
+    assert.equal(assertions.length, 5);
+    assert.equal(
+      assertions.every(({ isMet }) => isMet),
+      code === 0,
+      "the exit code says whether this machine kept the limits",
+    );
+    assert.ok(assertions.some(({ text, isMet }) => text === "error rate = 0 %" && isMet));
   });
 
   test("exits with 65 where an assertion of tokens is not met", async () => {
@@ -51,11 +52,10 @@ describe("rampart run of a language model", () => {
       inputs: "input.prompts({ isl: 5, osl: 2 })",
       assert: '[p99("timeToFirstToken").below("5 ms")]',
     });
-    await inFolder({ "x.ts": text }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts"], { cwd });
-      assert.equal(code, 65, out + err);
-      assert.match(out, /^ {2}FAIL +p99 time to first token < 5 ms/m);
-    });
+    using folder = createFolder({ "x.ts": text });
+    const { code, out, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
+    assert.equal(code, 65, out + err);
+    assert.match(out, /^ {2}FAIL +p99 time to first token < 5 ms/m);
   });
 
   test("uses the counts of the server if no tokenizer is named and the one of the model cannot be loaded", async () => {
@@ -87,17 +87,16 @@ describe("rampart run of a language model", () => {
       target: "embeddedLlm({ endpoint: 'completions' })",
       inputs: 'input.payloads("./inputs.json")',
     });
-    await inFolder({ "x.ts": text }, async (cwd) => {
-      const data = [{ payload: [{ prompt: "a", max_tokens: 3 }] }, { payload: [{ prompt: "b", max_tokens: 5 }] }];
-      writeFileSync(join(cwd, "inputs.json"), JSON.stringify({ data }));
-      const flags = ["--json", "report.json", "--profile-export-file", "prof.json"];
-      const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
-      assert.equal(code, 0, out + err);
-      const { levels } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
-      assert.equal(levels[0]?.metrics["serverOutputTokens"]?.mean, 4);
-      const profile = readFileSync(join(cwd, "prof.json"), "utf8");
-      assert.match(profile, /"service_kind":"openai","endpoint":"v1\/completions"\}$/);
-    });
+    using folder = createFolder({ "x.ts": text });
+    const data = [{ payload: [{ prompt: "a", max_tokens: 3 }] }, { payload: [{ prompt: "b", max_tokens: 5 }] }];
+    writeFileSync(join(folder.path, "inputs.json"), JSON.stringify({ data }));
+    const flags = ["--json", "report.json", "--profile-export-file", "prof.json"];
+    const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd: folder.path });
+    assert.equal(code, 0, out + err);
+    const { levels } = JSON.parse(readFileSync(join(folder.path, "report.json"), "utf8")) as Report;
+    assert.equal(levels[0]?.metrics["serverOutputTokens"]?.mean, 4);
+    const profile = readFileSync(join(folder.path, "prof.json"), "utf8");
+    assert.match(profile, /"service_kind":"openai","endpoint":"v1\/completions"\}$/);
   });
 
   test("reports a missing tokenizer, and sends nothing", async () => {
@@ -105,10 +104,9 @@ describe("rampart run of a language model", () => {
       target: 'openai("127.0.0.1:1", { model: "m", tokenizer: "./missing" })',
       inputs: "input.prompts()",
     });
-    await inFolder({ "x.ts": text }, async (cwd) => {
-      const { code, err } = await runRampart(["run", "x.ts"], { cwd });
-      assert.equal(code, 64, err);
-      assert.match(err, /tokenizer.*missing/);
-    });
+    using folder = createFolder({ "x.ts": text });
+    const { code, err } = await runRampart(["run", "x.ts"], { cwd: folder.path });
+    assert.equal(code, 64, err);
+    assert.match(err, /tokenizer.*missing/);
   });
 });

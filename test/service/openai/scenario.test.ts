@@ -16,16 +16,12 @@ import { triton } from "../../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../../src/service/openai/endpoints.ts";
 import { problemsIn } from "../../plan/refused.ts";
+import { untyped } from "../../scenario/untyped.ts";
 
 /** Scenarios of generative models: their plans, and what untyped callers are told. */
 
 const streamed = openai("host:1", { model: "m", streaming: true, tokenizer: "./tok" });
 const least: Record<string, unknown> = { name: "x", target: streamed, load: hold(1), inputs: prompts() };
-
-// biome-ignore lint/complexity/noBannedTypes: the point is to call it with anything
-function untyped(builder: Function): (...args: readonly unknown[]) => unknown {
-  return (...args) => Reflect.apply(builder, undefined, args) as unknown;
-}
 
 function planOf(change: Record<string, unknown> = {}): Plan {
   return toPlan(untyped(defineScenario)({ ...least, ...change }) as Scenario, "/folder");

@@ -54,7 +54,7 @@ async function runHttp(
   binaryTensors?: TritonTargetPlan["binaryTensors"],
 ) {
   const seen: { readonly inputs: readonly Json[]; readonly outputs: readonly Json[] }[] = [];
-  const server = await startAnsweringServer((response, index) => {
+  using server = await startAnsweringServer((response, index) => {
     const { path, text } = server.received[index] as { path: string; text: string };
     const answer = (status: number, body: unknown): void => {
       response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
@@ -71,13 +71,9 @@ async function runHttp(
       answer(200, { model_name: "m", outputs: [{ name: "OUT", datatype: "FP32", shape: [4], data: [1, 2, 3, 4] }] });
     }
   });
-  try {
-    const chosen = binaryTensors === undefined ? {} : { binaryTensors };
-    const target = { url: server.url, model: "m", inputTensorFormat: format, ...chosen } as const;
-    return { ...(await run(makePlan({ target, measurement: REQUESTS }))), seen };
-  } finally {
-    server.close();
-  }
+  const chosen = binaryTensors === undefined ? {} : { binaryTensors };
+  const target = { url: server.url, model: "m", inputTensorFormat: format, ...chosen } as const;
+  return { ...(await run(makePlan({ target, measurement: REQUESTS }))), seen };
 }
 
 describe("a server without a configuration and statistics, over HTTP", () => {
@@ -127,16 +123,12 @@ const CONFIG = {
 const TYPED = { name: "OUT", datatype: "FP32", shape: [4], contents: { fp32_contents: [1, 2, 3, 4] } };
 
 async function runGrpc(more: Readonly<Record<string, GrpcAnswer>>): Promise<Ran> {
-  const server = await startGrpcAnsweringServer({
+  using server = await startGrpcAnsweringServer({
     ModelMetadata: () => [encodeMessage(MODEL_METADATA, METADATA)],
     ModelInfer: () => [encodeMessage(INFER_RESPONSE, { model_name: "m", outputs: [TYPED] })],
     ...more,
   });
-  try {
-    return await run(makePlan({ target: { url: server.url, model: "m", protocol: "grpc" }, measurement: REQUESTS }));
-  } finally {
-    server.close();
-  }
+  return await run(makePlan({ target: { url: server.url, model: "m", protocol: "grpc" }, measurement: REQUESTS }));
 }
 
 describe("a server without optional calls, over gRPC", () => {

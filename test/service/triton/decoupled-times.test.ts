@@ -62,43 +62,38 @@ test("a decoupled model: responses, first ones, and the times between them and u
     await until(emptyMs);
     yield respond(true, {});
   }
-  const server = await startGrpcAnsweringServer({
+  using server = await startGrpcAnsweringServer({
     ModelMetadata: () => [encodeMessage(MODEL_METADATA, METADATA)],
     ModelConfig: () => [encodeMessage(MODEL_CONFIG_RESPONSE, { config: CONFIG })],
     ModelStreamInfer: answer,
   });
-  const written = await writeReports({
+  using written = await writeReports({
     name: "decoupled",
     target: triton(server.url, { protocol: "grpc", model: "m", streaming: true }),
     load: hold(1, { requests: REQUESTS }),
   });
-  try {
-    const [level] = runsOf(written.json)[0]?.levels ?? [];
-    assert.ok(level !== undefined, written.console);
-    assert.deepEqual([level.completed, level.failed, log.length], [REQUESTS, 0, REQUESTS]);
-    const responses = log.flat().length;
-    assert.equal(level.responses, responses);
-    assert.ok(Math.abs(valueIn(level, "responsesPerSec") / (responses / level.durationSec) - 1) < 1e-6);
-    const answered = log.filter((sent) => sent.length > 0);
-    const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-    const firstMs = (spreadIn(level, "firstResponseUs")?.mean ?? 0) / 1000;
-    assert.equal(spreadIn(level, "firstResponseUs")?.count, answered.length);
-    // The server waits with the empty response for longer than a busy machine does with the others.
-    const trueFirstMs = meanOf(answered.map(([first = 0]) => first));
-    assert.ok(firstMs >= trueFirstMs - 1 && firstMs < trueFirstMs + 40, `first ${firstMs}, not ${trueFirstMs} ms`);
-    const gaps = answered.flatMap((sent) => sent.slice(1).map((ms, at) => ms - (sent[at] ?? 0)));
-    const betweenMs = (spreadIn(level, "betweenResponsesUs")?.mean ?? 0) / 1000;
-    assert.ok(Math.abs(betweenMs / meanOf(gaps) - 1) < 0.25, `between ${betweenMs}, not ${meanOf(gaps)} ms`);
-    const latencyMs = (spreadIn(level, "latencyUs")?.mean ?? 0) / 1000;
-    const trueMs = meanOf(log.map((sent) => sent.at(-1) ?? 300));
-    assert.ok(latencyMs >= trueMs - 1 && latencyMs < trueMs + 60, `latency ${latencyMs}, not ${trueMs} ms`);
-    const lines = written.read("records").trimEnd().split("\n");
-    const recorded = lines.map((line) => JSON.parse(line).metrics as Readonly<Record<string, { value: number }>>);
-    const recordedMs = meanOf(recorded.map((metrics) => metrics["request_latency"]?.value ?? 0));
-    assert.ok(Math.abs(recordedMs - latencyMs) < 0.01, `${recordedMs} ms in records, ${latencyMs} ms in the report`);
-    assert.equal(recorded.filter((metrics) => "time_to_first_response" in metrics).length, answered.length);
-  } finally {
-    written.remove();
-    server.close();
-  }
+  const [level] = runsOf(written.json)[0]?.levels ?? [];
+  assert.ok(level !== undefined, written.console);
+  assert.deepEqual([level.completed, level.failed, log.length], [REQUESTS, 0, REQUESTS]);
+  const responses = log.flat().length;
+  assert.equal(level.responses, responses);
+  assert.ok(Math.abs(valueIn(level, "responsesPerSec") / (responses / level.durationSec) - 1) < 1e-6);
+  const answered = log.filter((sent) => sent.length > 0);
+  const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const firstMs = (spreadIn(level, "firstResponseUs")?.mean ?? 0) / 1000;
+  assert.equal(spreadIn(level, "firstResponseUs")?.count, answered.length);
+  // The server waits with the empty response for longer than a busy machine does with the others.
+  const trueFirstMs = meanOf(answered.map(([first = 0]) => first));
+  assert.ok(firstMs >= trueFirstMs - 1 && firstMs < trueFirstMs + 40, `first ${firstMs}, not ${trueFirstMs} ms`);
+  const gaps = answered.flatMap((sent) => sent.slice(1).map((ms, at) => ms - (sent[at] ?? 0)));
+  const betweenMs = (spreadIn(level, "betweenResponsesUs")?.mean ?? 0) / 1000;
+  assert.ok(Math.abs(betweenMs / meanOf(gaps) - 1) < 0.25, `between ${betweenMs}, not ${meanOf(gaps)} ms`);
+  const latencyMs = (spreadIn(level, "latencyUs")?.mean ?? 0) / 1000;
+  const trueMs = meanOf(log.map((sent) => sent.at(-1) ?? 300));
+  assert.ok(latencyMs >= trueMs - 1 && latencyMs < trueMs + 60, `latency ${latencyMs}, not ${trueMs} ms`);
+  const lines = written.read("records").trimEnd().split("\n");
+  const recorded = lines.map((line) => JSON.parse(line).metrics as Readonly<Record<string, { value: number }>>);
+  const recordedMs = meanOf(recorded.map((metrics) => metrics["request_latency"]?.value ?? 0));
+  assert.ok(Math.abs(recordedMs - latencyMs) < 0.01, `${recordedMs} ms in records, ${latencyMs} ms in the report`);
+  assert.equal(recorded.filter((metrics) => "time_to_first_response" in metrics).length, answered.length);
 });

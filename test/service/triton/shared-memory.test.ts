@@ -16,7 +16,7 @@ import { test } from "node:test";
 import { runtimeName } from "../../../src/runtime/runtime.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, startCommand } from "../../cli/perf-analyzer/run-command.ts";
 import { makeFolder, writeIn } from "../../make-folder.ts";
-import { type KserveOptions, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
+import { type KserveOptions, KserveServer, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 
 /** What the flags of shared memory do. Their names say which flags. */
@@ -195,12 +195,11 @@ test("outputs of type BYTES are read from shared memory as long as they are", LI
   ] as const) {
     const data = [{ [names.A]: new Array<number>(16).fill(1), [names.B]: new Array<number>(16).fill(1) }];
     writeFileSync(file, JSON.stringify({ data, validation_data: [{ [names.SUM]: [expected] }] }));
-    await withServer(adder(names, { outputs, onInfer }), async (server) => {
-      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
-      const result = await runCommand([...args, "--request-count", "8", "--concurrency-range", "2"]);
-      assert.equal(result.code, code, result.err);
-      if (code === 99) assert.match(result.err, /: SUM-\S+ has 7 bytes, expected 8/);
-    });
+    await using server = await new KserveServer(adder(names, { outputs, onInfer })).start();
+    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
+    const result = await runCommand([...args, "--request-count", "8", "--concurrency-range", "2"]);
+    assert.equal(result.code, code, result.err);
+    if (code === 99) assert.match(result.err, /: SUM-\S+ has 7 bytes, expected 8/);
   }
 });
 
@@ -211,27 +210,26 @@ test("--output-shared-memory-size is the memory for one item of an output whose 
     { name: `${names.SUM}-2`, datatype: "INT32", dims: [-1] },
     { name: `${names.SUM}-3`, ...INT32_16 },
   ];
-  const sizesWith = (...flags: string[]): Promise<number[]> =>
-    withServer(adder(names, { outputs, onInfer: () => undefined }), async (server) => {
-      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--request-count", "2", "-b", "2"];
-      const { code, err } = await runCommand([...args, ...flags]);
-      assert.equal(code, 0, err);
-      const outputRegions = server.seenRegions.filter(({ name }) => name.startsWith("SUM"));
-      assert.deepEqual(
-        server.infers[0]?.json.outputs?.map(({ parameters }) => parameters?.shared_memory_byte_size),
-        outputRegions.map(({ byte_size }) => byte_size),
-      );
-      return outputRegions.map(({ byte_size }) => byte_size);
-    });
+  const sizesWith = async (...flags: string[]): Promise<number[]> => {
+    await using server = await new KserveServer(adder(names, { outputs, onInfer: () => undefined })).start();
+    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--request-count", "2", "-b", "2"];
+    const { code, err } = await runCommand([...args, ...flags]);
+    assert.equal(code, 0, err);
+    const outputRegions = server.seenRegions.filter(({ name }) => name.startsWith("SUM"));
+    assert.deepEqual(
+      server.infers[0]?.json.outputs?.map(({ parameters }) => parameters?.shared_memory_byte_size),
+      outputRegions.map(({ byte_size }) => byte_size),
+    );
+    return await outputRegions.map(({ byte_size }) => byte_size);
+  };
   assert.deepEqual(await sizesWith(), [204_800, 204_800, 128]);
   assert.deepEqual(await sizesWith("--output-shared-memory-size", "1000"), [2000, 2000, 128]);
-  await withServer(adder(names, { outputs, onInfer: () => undefined }), async (server) => {
-    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--output-shared-memory-size", "0"];
-    const { code, err } = await runCommand([...args, "--request-count", "2"]);
-    assert.equal(code, 99);
-    assert.match(err, /^error: .*: unable to allocate .* 0 bytes for output/);
-    assert.equal(server.regions.size, 0);
-  });
+  await using server = await new KserveServer(adder(names, { outputs, onInfer: () => undefined })).start();
+  const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--output-shared-memory-size", "0"];
+  const { code, err } = await runCommand([...args, "--request-count", "2"]);
+  assert.equal(code, 99);
+  assert.match(err, /^error: .*: unable to allocate .* 0 bytes for output/);
+  assert.equal(server.regions.size, 0);
 });
 
 test("invalid values are rejected in perf_analyzer's words", LIMIT, async () => {
@@ -330,15 +328,14 @@ test("nothing is left behind after Ctrl-C, after an error, and when the server i
   });
   const silent = (verb: string): Promise<undefined> | undefined =>
     verb === "unregister" ? new Promise(() => {}) : undefined;
-  await withServer(adder(names, { onRegion: silent }), async (server) => {
-    const { code, err } = await runCommand([...QUICK_WINDOWS, ...flags.slice(0, 6), "-u", server.url]);
-    assert.equal(code, 0, err);
-    assert.match(
-      err,
-      /^rampart: the server may still have shared memory of this run: it did not answer the request to unregister/m,
-    );
-    assert.deepEqual(leftovers(names), []);
-  });
+  await using server = await new KserveServer(adder(names, { onRegion: silent })).start();
+  const { code, err } = await runCommand([...QUICK_WINDOWS, ...flags.slice(0, 6), "-u", server.url]);
+  assert.equal(code, 0, err);
+  assert.match(
+    err,
+    /^rampart: the server may still have shared memory of this run: it did not answer the request to unregister/m,
+  );
+  assert.deepEqual(leftovers(names), []);
 });
 
 test(
@@ -368,33 +365,31 @@ test("an optional input without data has no region", LIMIT, async () => {
   ];
   const folder = makeFolder();
   const file = writeIn(folder, "data.json", JSON.stringify({ data: [{ [names.A]: new Array<number>(16).fill(1) }] }));
-  await withServer(adder(names, { inputs, onInfer: () => undefined }), async (server) => {
-    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
-    const { code, err } = await runCommand([...args, "--request-count", "2"]);
-    assert.equal(code, 0, err);
-    assert.deepEqual(
-      server.seenRegions.map(({ name }) => name),
-      [names.SUM, `${names.A}_0_0`],
-    );
-    assert.equal(server.infers[0]?.json.inputs.length, 1);
-  });
+  await using server = await new KserveServer(adder(names, { inputs, onInfer: () => undefined })).start();
+  const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
+  const { code, err } = await runCommand([...args, "--request-count", "2"]);
+  assert.equal(code, 0, err);
+  assert.deepEqual(
+    server.seenRegions.map(({ name }) => name),
+    [names.SUM, `${names.A}_0_0`],
+  );
+  assert.equal(server.infers[0]?.json.inputs.length, 1);
 });
 
 test("--shared-memory cuda without CUDA's library is an error that names it", LIMIT, async () => {
   // Where there is one, the library made for the test of it is not meant.
   if (existsSync("/usr/local/cuda/lib64/libcudart.so")) return;
   const names = namesFor("nocuda");
-  await withServer(adder(names), async (server) => {
-    const { code, err } = await runCommand(["-m", "simple", "-u", server.url, "--shared-memory", "cuda"]);
-    assert.equal(code, 99);
-    assert.match(
-      err,
-      /^error: Unable to init infer data manager: Cannot open CUDA runtime library: could not open libcudart\.so/,
-    );
-    assert.match(err, /LD_LIBRARY_PATH/);
-    assert.equal(server.seenRegions.length, 0);
-    assert.equal(server.infers.length, 0);
-  });
+  await using server = await new KserveServer(adder(names)).start();
+  const { code, err } = await runCommand(["-m", "simple", "-u", server.url, "--shared-memory", "cuda"]);
+  assert.equal(code, 99);
+  assert.match(
+    err,
+    /^error: Unable to init infer data manager: Cannot open CUDA runtime library: could not open libcudart\.so/,
+  );
+  assert.match(err, /LD_LIBRARY_PATH/);
+  assert.equal(server.seenRegions.length, 0);
+  assert.equal(server.infers.length, 0);
 });
 
 test("a region that a request still uses is unregistered as soon as it can be", LIMIT, async () => {
@@ -404,14 +399,13 @@ test("a region that a request still uses is unregistered as soon as it can be", 
     verb === "unregister" && ++asked <= 5
       ? `Cannot unregister shared memory region '${name}', it is currently in use.`
       : undefined;
-  await withServer(adder(names, { onRegion }), async (server) => {
-    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--request-count", "2"];
-    const { code, err } = await runCommand(args);
-    assert.equal(code, 0, err);
-    assert.equal(asked, 8);
-    assert.equal(server.regions.size, 0);
-    assert.doesNotMatch(err, /unregistered/);
-  });
+  await using server = await new KserveServer(adder(names, { onRegion })).start();
+  const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--request-count", "2"];
+  const { code, err } = await runCommand(args);
+  assert.equal(code, 0, err);
+  assert.equal(asked, 8);
+  assert.equal(server.regions.size, 0);
+  assert.doesNotMatch(err, /unregistered/);
 });
 
 test("other users cannot access regions, unless the server runs as another user", LIMIT, async () => {

@@ -15,7 +15,7 @@ import { sessions } from "../../../src/scenario/loads/sessions.ts";
 import { defineTarget } from "../../../src/scenario/targets/custom.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { HTTP_METHODS, type HttpMethod } from "../../../src/transport/request.ts";
-import { inFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
+import { createFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -44,7 +44,7 @@ interface Call {
 
 /** A server of JSON-RPC that classifies reviews. `fail` is an error with the status 200, `crash` one of HTTP. */
 async function withRpc(use: (server: AnsweringServer) => Promise<void>): Promise<void> {
-  const server = await startAnsweringServer((response, index) => {
+  using server = await startAnsweringServer((response, index) => {
     const { id, params } = JSON.parse(server.received[index]?.text ?? "{}") as Call;
     if (params.text === "crash") response.writeHead(500).end("the model crashed");
     else if (params.text === "fail") response.end(JSON.stringify({ id, error: { message: "no such model" } }));
@@ -53,11 +53,7 @@ async function withRpc(use: (server: AnsweringServer) => Promise<void>): Promise
       response.end(JSON.stringify({ id, result: { label, score: label === "good" ? 0.9 : 0.6 } }));
     }
   });
-  try {
-    await use(server);
-  } finally {
-    server.close();
-  }
+  await use(server);
 }
 
 interface Result {
@@ -165,7 +161,7 @@ describe("a target of the scenario's own", () => {
 
   test("sends unary gRPC calls with messages that it encodes itself", LIMIT, async () => {
     const called: string[] = [];
-    const server = await startGrpcAnsweringServer({
+    using server = await startGrpcAnsweringServer({
       Double: ([tag, value = 0]) => {
         called.push(`${tag}:${value}`);
         return value === 9 ? 3 : [Uint8Array.of(8, value * 2)];
@@ -183,21 +179,17 @@ describe("a target of the scenario's own", () => {
       check: (output, input) => output === input * 2,
       extract: { output: (output) => output },
     });
-    try {
-      const target = double(server.url, { inputs: [3, 4, 9] });
-      const { result, failures } = await run(
-        defineScenario({ name: "x", target, load: hold(2, { requests: 12 }), maxErrorRate: "100 %" }),
-      );
-      assert.deepEqual([result.completedCount, result.failedCount, called.length], [8, 4, 12]);
-      assert.deepEqual(new Set(failures.map(({ kind, status }) => `${kind} ${status}`)), new Set(["grpc 3"]));
-      assert.equal(findExtracted(result.levels[0]?.window.extracted, "output")?.numbers.mean, 7);
-    } finally {
-      server.close();
-    }
+    const target = double(server.url, { inputs: [3, 4, 9] });
+    const { result, failures } = await run(
+      defineScenario({ name: "x", target, load: hold(2, { requests: 12 }), maxErrorRate: "100 %" }),
+    );
+    assert.deepEqual([result.completedCount, result.failedCount, called.length], [8, 4, 12]);
+    assert.deepEqual(new Set(failures.map(({ kind, status }) => `${kind} ${status}`)), new Set(["grpc 3"]));
+    assert.equal(findExtracted(result.levels[0]?.window.extracted, "output")?.numbers.mean, 7);
   });
 
   test("sends calls with several messages each way, and gets every message", LIMIT, async () => {
-    const server = await startGrpcAnsweringServer({ Echo: (message) => [message, message] });
+    using server = await startGrpcAnsweringServer({ Echo: (message) => [message, message] });
     const echo = defineTarget({
       name: "echo",
       protocol: "grpc",
@@ -210,35 +202,27 @@ describe("a target of the scenario's own", () => {
       check: (output, input) => output.join() === input.flatMap((value) => [value, value]).join(),
       extract: { messages: (output) => output.length },
     });
-    try {
-      const target = echo(server.url, { inputs: [[1, 2, 3], [4]] });
-      const { result, failures } = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 8 }) }));
-      assert.deepEqual(failures, []);
-      assert.deepEqual([result.completedCount, server.called.length], [8, 8]);
-      assert.equal(findExtracted(result.levels[0]?.window.extracted, "messages")?.numbers.mean, 4);
-    } finally {
-      server.close();
-    }
+    const target = echo(server.url, { inputs: [[1, 2, 3], [4]] });
+    const { result, failures } = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 8 }) }));
+    assert.deepEqual(failures, []);
+    assert.deepEqual([result.completedCount, server.called.length], [8, 8]);
+    assert.equal(findExtracted(result.levels[0]?.window.extracted, "messages")?.numbers.mean, 4);
   });
 
   test("sends every method that http(…) sends, by default POST with a body and GET without", LIMIT, async () => {
-    const server = await startAnsweringServer((response) => response.end());
+    using server = await startAnsweringServer((response) => response.end());
     const methods = defineTarget({
       name: "methods",
       encode: (method: HttpMethod | "") => ({ path: "/", ...(method === "" ? { body: "b" } : { method }) }),
     });
-    try {
-      const target = methods(server.url, { inputs: [...HTTP_METHODS, ""] });
-      const count = HTTP_METHODS.length + 1;
-      const { result } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: count }) }));
-      assert.deepEqual([result.completedCount, result.failedCount], [count, 0]);
-      assert.deepEqual(
-        server.received.map(({ method }) => method),
-        [...HTTP_METHODS, "POST"],
-      );
-    } finally {
-      server.close();
-    }
+    const target = methods(server.url, { inputs: [...HTTP_METHODS, ""] });
+    const count = HTTP_METHODS.length + 1;
+    const { result } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: count }) }));
+    assert.deepEqual([result.completedCount, result.failedCount], [count, 0]);
+    assert.deepEqual(
+      server.received.map(({ method }) => method),
+      [...HTTP_METHODS, "POST"],
+    );
   });
 
   test("explains an error status by the response: its text on one line, or its length in bytes", LIMIT, async () => {
@@ -247,24 +231,20 @@ describe("a target of the scenario's own", () => {
       "/bytes": Uint8Array.of(0xff, 0xfe),
       "/nothing": "",
     };
-    const server = await startAnsweringServer((response, index) => {
+    using server = await startAnsweringServer((response, index) => {
       response.writeHead(404).end(responses[server.received[index]?.path ?? ""]);
     });
     const paths = defineTarget({ name: "paths", encode: (path: string) => ({ path }) });
-    try {
-      const target = paths(server.url, { inputs: Object.keys(responses) });
-      const { failures } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 3 }) }));
-      assert.deepEqual(
-        failures.map(({ message }) => message),
-        ["HTTP status 404: no such model", "HTTP status 404: 2 bytes", "HTTP status 404"],
-      );
-    } finally {
-      server.close();
-    }
+    const target = paths(server.url, { inputs: Object.keys(responses) });
+    const { failures } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 3 }) }));
+    assert.deepEqual(
+      failures.map(({ message }) => message),
+      ["HTTP status 404: no such model", "HTTP status 404: 2 bytes", "HTTP status 404"],
+    );
   });
 
   test("gets every event of a stream", LIMIT, async () => {
-    const server = await startAnsweringServer((response) => {
+    using server = await startAnsweringServer((response) => {
       response.writeHead(200, { "Content-Type": "text/event-stream" }).end("data: 1\n\ndata: 2\n\n");
     });
     const stream = defineTarget({
@@ -272,18 +252,14 @@ describe("a target of the scenario's own", () => {
       encode: (path: string) => ({ path }),
       extract: { events: ({ parts }) => parts.length, bytes: (answer) => answer.text().length },
     });
-    try {
-      const target = stream(server.url, { inputs: ["/a"] });
-      const { result } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 2 }) }));
-      const { extracted: values } = result.levels[0]?.window ?? {};
-      assert.deepEqual(
-        [findExtracted(values, "events")?.numbers.mean, findExtracted(values, "bytes")?.numbers.mean],
-        [2, 18],
-      );
-      assert.equal(server.received[0]?.method, "GET");
-    } finally {
-      server.close();
-    }
+    const target = stream(server.url, { inputs: ["/a"] });
+    const { result } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 2 }) }));
+    const { extracted: values } = result.levels[0]?.window ?? {};
+    assert.deepEqual(
+      [findExtracted(values, "events")?.numbers.mean, findExtracted(values, "bytes")?.numbers.mean],
+      [2, 18],
+    );
+    assert.equal(server.received[0]?.method, "GET");
   });
 });
 
@@ -378,19 +354,20 @@ describe("mistakes in the functions end the run before the first request", () =>
 });
 
 test("the example of the guide measures a JSON-RPC server", LIMIT, () =>
-  withRpc((server) =>
-    inFolder({}, async (cwd) => {
-      const file = join(ROOT, "scenarios/own-protocol.ts");
-      const { code, out, err } = await runRampart(["run", file, "--url", server.url, "--json", "r.json"], { cwd });
-      // Whether the limit of latency is kept depends on the machine.
-      assert.ok([0, 65, 66].includes(code ?? -1), out + err);
-      assert.match(out, /^[A-Z]+ {2}reviews: sentiment by JSON-RPC on http:\/\/127\.0\.0\.1:\d+ over http$/m);
-      assert.match(out, /^concurrency +req\/s /m);
-      assert.match(out, /^ +4 +label +good 200, bad 100$/m);
-      assert.doesNotMatch(out, /prompts|prefix cache/);
-      assert.equal(out.match(/^ {2}(pass|FAIL|unresolved) .*latency|^ {2}pass /gm)?.length, 3);
-      assert.equal(server.received.length, 300);
-      assert.match(readFileSync(join(cwd, "r.json"), "utf8"), /"score"/);
-    }),
-  ),
+  withRpc(async (server) => {
+    using folder = createFolder({});
+    const file = join(ROOT, "scenarios/own-protocol.ts");
+    const { code, out, err } = await runRampart(["run", file, "--url", server.url, "--json", "r.json"], {
+      cwd: folder.path,
+    });
+    // Whether the limit of latency is kept depends on the machine.
+    assert.ok([0, 65, 66].includes(code ?? -1), out + err);
+    assert.match(out, /^[A-Z]+ {2}reviews: sentiment by JSON-RPC on http:\/\/127\.0\.0\.1:\d+ over http$/m);
+    assert.match(out, /^concurrency +req\/s /m);
+    assert.match(out, /^ +4 +label +good 200, bad 100$/m);
+    assert.doesNotMatch(out, /prompts|prefix cache/);
+    assert.equal(out.match(/^ {2}(pass|FAIL|unresolved) .*latency|^ {2}pass /gm)?.length, 3);
+    assert.equal(server.received.length, 300);
+    assert.match(readFileSync(join(folder.path, "r.json"), "utf8"), /"score"/);
+  }),
 );

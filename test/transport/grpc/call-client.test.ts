@@ -9,7 +9,7 @@ import type { Endpoint, Header, WireRequest } from "../../../src/transport/reque
 import type { ResponseCheck } from "../../../src/transport/response-check.ts";
 import { type CallCounter, startStub } from "../../servers/stub.ts";
 import { latin1, pattern, toText } from "../bytes.ts";
-import { Driver, endpointAt, type Outcome } from "../drive.ts";
+import { Driver, endpointAt, type Outcome, openDriver, textsOf } from "../drive.ts";
 import { NO_MESSAGE } from "./failures.ts";
 
 /** Both gRPC clients make calls of all four types to grpc-go, whose own counts must be the clients'. */
@@ -63,8 +63,6 @@ async function serverCounts(wanted: Partial<CallCounter>): Promise<void> {
     }
   }
 }
-
-const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) => toText(body));
 
 interface CallCase {
   readonly name: string;
@@ -211,22 +209,12 @@ const CASES: readonly CallCase[] = [
 ];
 
 for (const [name, create] of CLIENTS) {
-  async function withDriver(
-    use: (driver: Driver) => Promise<void>,
-    {
-      slots = 1,
-      endpoint = {},
-      ...options
-    }: Partial<ClientOptions> & { slots?: number; endpoint?: Partial<Endpoint> } = {},
-  ): Promise<void> {
-    const driver = new Driver(create(endpointAt(stub.grpcPort, endpoint)), { lanes: { laneCount: slots }, ...options });
-    await driver.client.reserve(slots);
-    try {
-      await use(driver);
-    } finally {
-      driver.close();
-    }
-  }
+  const open = ({
+    slots = 1,
+    endpoint = {},
+    ...options
+  }: Partial<ClientOptions> & { slots?: number; endpoint?: Partial<Endpoint> } = {}): Promise<Driver> =>
+    openDriver(create(endpointAt(stub.grpcPort, endpoint)), slots, { lanes: { laneCount: slots }, ...options });
 
   describe(`${name} client`, () => {
     for (const { name: what, request, responses, server, announced = responses.length, failure } of CASES) {
@@ -234,20 +222,21 @@ for (const [name, create] of CLIENTS) {
         test(`${what}${keepBodies ? "" : ", not kept"}`, async () => {
           const counts: number[] = [];
           let responseCount = 0;
-          await withDriver(
-            async (driver) => {
-              const outcome = await driver.request(0, request);
-              assert.deepEqual(outcome.failure, failure);
-              responseCount = outcome.responseCount;
-              assert.equal(outcome.messageCount, responseCount);
-              // grpc-js reports a status other than OK before it has read all messages, if they arrive together.
-              if (name === "own" || failure?.kind !== "grpc") assert.equal(responseCount, responses.length);
-              assert.deepEqual(textsOf(outcome), keepBodies ? responses.slice(0, responseCount) : []);
-              assertTimes(outcome);
-              assert.equal(driver.doneCount, 1);
-            },
-            { responses: { keepBodies }, onResponse: ({ messageCount }) => counts.push(messageCount) },
-          );
+          {
+            using driver = await open({
+              responses: { keepBodies },
+              onResponse: ({ messageCount }) => counts.push(messageCount),
+            });
+            const outcome = await driver.request(0, request);
+            assert.deepEqual(outcome.failure, failure);
+            responseCount = outcome.responseCount;
+            assert.equal(outcome.messageCount, responseCount);
+            // grpc-js reports a status other than OK before it has read all messages, if they arrive together.
+            if (name === "own" || failure?.kind !== "grpc") assert.equal(responseCount, responses.length);
+            assert.deepEqual(textsOf(outcome), keepBodies ? responses.slice(0, responseCount) : []);
+            assertTimes(outcome);
+            assert.equal(driver.doneCount, 1);
+          }
           assert.deepEqual(
             counts,
             [...Array(Math.min(announced, responseCount)).keys()].map((n) => n + 1),
@@ -261,39 +250,35 @@ for (const [name, create] of CLIENTS) {
       const requests = CASES.filter(({ failure }) => failure === undefined).map(({ request }) => request);
       const rounds = 20;
       let responses = 0;
-      await withDriver(
-        async (driver) => {
-          const turns = requests.map(async (request, slot) => {
-            for (let round = 0; round < rounds; round++) {
-              const { failure, responseCount } = await driver.request(slot, request);
-              assert.equal(failure, undefined);
-              responses += responseCount;
-            }
-          });
-          await Promise.all(turns);
-          assert.equal(driver.doneCount, requests.length * rounds);
-        },
-        { slots: requests.length, responses: { keepBodies: false } },
-      );
+      {
+        using driver = await open({ slots: requests.length, responses: { keepBodies: false } });
+        const turns = requests.map(async (request, slot) => {
+          for (let round = 0; round < rounds; round++) {
+            const { failure, responseCount } = await driver.request(slot, request);
+            assert.equal(failure, undefined);
+            responses += responseCount;
+          }
+        });
+        await Promise.all(turns);
+        assert.equal(driver.doneCount, requests.length * rounds);
+      }
       await serverCounts({ calls: requests.length * rounds, sent: responses });
     });
 
     for (const compression of [undefined, "gzip"] as const) {
       test(`messages above every window cross both ways: ${compression ?? "not compressed"}`, async () => {
         const messages = [pattern(3 * MIB), new Uint8Array(20 * MIB), pattern(5 * MIB, 7), NO_BYTES];
-        await withDriver(
-          async (driver) => {
-            for (const pacing of ["at-once", "after-response"] as const) {
-              const outcome = await driver.request(0, call("bidi-stream", messages, {}, { pacing }));
-              assert.equal(outcome.failure, undefined);
-              const isSame = outcome.responses.map(({ body }, index) =>
-                Buffer.compare(body, messages[index] ?? NO_BYTES),
-              );
-              assert.deepEqual(isSame, [0, 0, 0, 0]);
-            }
-          },
-          { endpoint: compression === undefined ? {} : { compression } },
-        );
+        {
+          using driver = await open({ endpoint: compression === undefined ? {} : { compression } });
+          for (const pacing of ["at-once", "after-response"] as const) {
+            const outcome = await driver.request(0, call("bidi-stream", messages, {}, { pacing }));
+            assert.equal(outcome.failure, undefined);
+            const isSame = outcome.responses.map(({ body }, index) =>
+              Buffer.compare(body, messages[index] ?? NO_BYTES),
+            );
+            assert.deepEqual(isSame, [0, 0, 0, 0]);
+          }
+        }
         await serverCounts({ calls: 2, received: 8, receivedBytes: 56 * MIB, sent: 8 });
       });
     }
@@ -311,33 +296,25 @@ for (const [name, create] of CLIENTS) {
         event: () => {},
         end: () => undefined,
       };
-      await withDriver(
-        async (driver) => {
-          const outcome = await driver.request(0, call("server-stream", ["x"], { responses: 3 }));
-          if (name === "own") {
-            assert.deepEqual(outcome.failure, { kind: "unreadable", message: "it is the second" });
-            assert.deepEqual(seen, ["x#1", "x#2"]);
-            assert.deepEqual(outcome.responses, []);
-          } else {
-            // The judge checks what is kept.
-            assert.equal(outcome.failure, undefined);
-            assert.deepEqual(textsOf(outcome), ["x#1", "x#2", "x#3"]);
-          }
-        },
-        { responses: { keepBodies: false, createCheck: () => check } },
-      );
+      using driver = await open({ responses: { keepBodies: false, createCheck: () => check } });
+      const outcome = await driver.request(0, call("server-stream", ["x"], { responses: 3 }));
+      if (name === "own") {
+        assert.deepEqual(outcome.failure, { kind: "unreadable", message: "it is the second" });
+        assert.deepEqual(seen, ["x#1", "x#2"]);
+        assert.deepEqual(outcome.responses, []);
+      } else {
+        // The judge checks what is kept.
+        assert.equal(outcome.failure, undefined);
+        assert.deepEqual(textsOf(outcome), ["x#1", "x#2", "x#3"]);
+      }
     });
 
     test("responses that are longer together than allowed fail the call, which is cancelled", async () => {
-      await withDriver(
-        async (driver) => {
-          const outcome = await driver.request(0, call("server-stream", [pattern(1000)], { responses: 6 }));
-          assert.equal(outcome.failure?.kind, "limit");
-          assert.match(outcome.failure?.message ?? "", /5,000 bytes allowed/);
-          assert.equal((await driver.request(0, call("unary", ["still"]))).failure, undefined);
-        },
-        { maxResponseBytes: 5000 },
-      );
+      using driver = await open({ maxResponseBytes: 5000 });
+      const outcome = await driver.request(0, call("server-stream", [pattern(1000)], { responses: 6 }));
+      assert.equal(outcome.failure?.kind, "limit");
+      assert.match(outcome.failure?.message ?? "", /5,000 bytes allowed/);
+      assert.equal((await driver.request(0, call("unary", ["still"]))).failure, undefined);
     });
 
     for (const [when, cancelAt] of [
@@ -345,57 +322,55 @@ for (const [name, create] of CLIENTS) {
       ["in the middle of its responses", 2],
     ] as const) {
       test(`a call that is cancelled ${when} is reset, and the slot can be used again`, async () => {
-        await withDriver(async (driver) => {
-          const failure = { kind: "cancelled", message: "enough" } as const;
-          const seen = Promise.withResolvers<void>();
-          const limited = new Driver(create(endpointAt(stub.grpcPort)), {
-            onResponse: ({ messageCount }) => {
-              if (messageCount === cancelAt) limited.client.cancel(0, failure);
-            },
-            onMetadata: () => seen.resolve(),
-          });
-          await limited.client.reserve(1);
-          try {
-            const orders = cancelAt === 0 ? { hold: 1 } : { responses: 3, hold: 1 };
-            const held = limited.request(0, call("server-stream", ["x"], orders));
-            if (cancelAt === 0) {
-              await serverCounts({ sent: 1 });
-              limited.client.cancel(0, failure);
-            }
-            const outcome = await held;
-            assert.deepEqual(outcome.failure, failure);
-            assert.equal(limited.doneCount, 1);
-            if (cancelAt > 0) assert.deepEqual(textsOf(outcome), ["x#1", "x#2"]);
-            await serverCounts({ calls: 1, cancelled: 1 });
-            const next = await limited.request(0, call("bidi-stream", ["a"]));
-            assert.deepEqual([next.failure, textsOf(next)], [undefined, ["a"]]);
-          } finally {
-            limited.close();
-          }
-          assert.equal((await driver.request(0, call("unary", ["other"]))).failure, undefined);
+        using driver = await open();
+        const failure = { kind: "cancelled", message: "enough" } as const;
+        const seen = Promise.withResolvers<void>();
+        const limited = new Driver(create(endpointAt(stub.grpcPort)), {
+          onResponse: ({ messageCount }) => {
+            if (messageCount === cancelAt) limited.client.cancel(0, failure);
+          },
+          onMetadata: () => seen.resolve(),
         });
+        await limited.client.reserve(1);
+        try {
+          const orders = cancelAt === 0 ? { hold: 1 } : { responses: 3, hold: 1 };
+          const held = limited.request(0, call("server-stream", ["x"], orders));
+          if (cancelAt === 0) {
+            await serverCounts({ sent: 1 });
+            limited.client.cancel(0, failure);
+          }
+          const outcome = await held;
+          assert.deepEqual(outcome.failure, failure);
+          assert.equal(limited.doneCount, 1);
+          if (cancelAt > 0) assert.deepEqual(textsOf(outcome), ["x#1", "x#2"]);
+          await serverCounts({ calls: 1, cancelled: 1 });
+          const next = await limited.request(0, call("bidi-stream", ["a"]));
+          assert.deepEqual([next.failure, textsOf(next)], [undefined, ["a"]]);
+        } finally {
+          limited.close();
+        }
+        assert.equal((await driver.request(0, call("unary", ["other"]))).failure, undefined);
       });
     }
 
     test("a call without an end fails after the stall timeout", async () => {
-      await withDriver(
-        async (driver) => {
-          const outcome = await driver.request(0, call("bidi-stream", ["a"], { hold: 1 }));
-          assert.deepEqual(outcome.failure, { kind: "stalled", message: "no byte received for 3 s" });
-          assert.deepEqual(textsOf(outcome), ["a"]);
-        },
-        { stallTimeoutNs: 3e9 },
-      );
+      {
+        using driver = await open({ stallTimeoutNs: 3e9 });
+        const outcome = await driver.request(0, call("bidi-stream", ["a"], { hold: 1 }));
+        assert.deepEqual(outcome.failure, { kind: "stalled", message: "no byte received for 3 s" });
+        assert.deepEqual(textsOf(outcome), ["a"]);
+      }
       await serverCounts({ cancelled: 1 });
     });
 
     test("closing the client fails calls in flight", async () => {
-      await withDriver(async (driver) => {
+      {
+        using driver = await open();
         const held = driver.request(0, call("bidi-stream", ["a"], { hold: 1 }));
         await serverCounts({ sent: 1 });
         driver.close();
         assert.equal((await held).failure?.kind, "aborted");
-      });
+      }
       await serverCounts({ cancelled: 1 });
     });
   });
@@ -409,17 +384,13 @@ const FOR_UNARY: readonly (readonly [name: string, create: Create])[] = [
 for (const [name, create] of FOR_UNARY) {
   test(`${name} client: the headers of a request go with its own calls, beside those of the client`, async () => {
     const endpoint = endpointAt(stub.grpcPort, { headers: [["stub-responses", "1"]] });
-    const driver = new Driver(create(endpoint));
+    using driver = new Driver(create(endpoint));
     const request: WireRequest = { ...call("unary", []), messages: undefined, payload: latin1("one") };
     const refusing = { ...request, headers: [["Stub-Status", "9"] as const] };
-    try {
-      await driver.client.reserve(1);
-      const failures = [];
-      for (const one of [request, refusing, refusing, request]) failures.push((await driver.request(0, one)).failure);
-      assert.deepEqual(failures, [undefined, refused, refused, undefined]);
-    } finally {
-      driver.close();
-    }
+    await driver.client.reserve(1);
+    const failures = [];
+    for (const one of [request, refusing, refusing, request]) failures.push((await driver.request(0, one)).failure);
+    assert.deepEqual(failures, [undefined, refused, refused, undefined]);
   });
 }
 

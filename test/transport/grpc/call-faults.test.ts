@@ -4,7 +4,7 @@ import { ResponseTooLargeError } from "../../../src/transport/failure.ts";
 import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
 import { hex, inPieces, join, latin1, toText } from "../bytes.ts";
-import { Driver, endpointAt, type Outcome, postRequest } from "../drive.ts";
+import { Driver, endpointAt, type Outcome, postRequest, textsOf } from "../drive.ts";
 import { type ScriptedConnection, startScripted } from "../http2/scripted-server.ts";
 import {
   END_STREAM,
@@ -77,8 +77,6 @@ async function answerOne(connection: ScriptedConnection, streamId: number): Prom
 async function answerAll(connection: ScriptedConnection, from = 1): Promise<void> {
   for (let streamId = from; ; streamId += 2) await answerOne(connection, streamId);
 }
-
-const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) => toText(body));
 
 function assertAnswered(outcome: Outcome): void {
   assert.equal(outcome.failure, undefined);
@@ -353,28 +351,23 @@ describe("own client: calls", () => {
   test("a call that is cancelled by its first response lets the slot send, and the rest of the read is not its own", async () => {
     const failure = { kind: "cancelled", message: "enough" } as const;
     let second: Promise<Outcome> | undefined;
-    const server = await startScripted(async (connection) => {
+    await using server = await startScripted(async (connection) => {
       await received(connection, 1, 1);
       connection.write(join(headers(1, GRPC_HEADERS), data(1, "ONE", "TWO", "THREE"), ok(1)));
       await answerOne(connection, 3);
     });
-    const driver = new Driver((options) => new GrpcCallClient(endpointAt(server.port), options), {
+    using driver = new Driver((options) => new GrpcCallClient(endpointAt(server.port), options), {
       onResponse: () => {
         if (second !== undefined) return;
         driver.client.cancel(0, failure);
         second = driver.request(0, PACED);
       },
     });
-    try {
-      await driver.client.reserve(1);
-      const first = await driver.request(0, PACED);
-      assert.deepEqual([first.failure, textsOf(first)], [failure, ["ONE"]]);
-      assertAnswered((await second) as Outcome);
-      assert.equal(driver.doneCount, 2);
-    } finally {
-      driver.close();
-      await server.stop();
-    }
+    await driver.client.reserve(1);
+    const first = await driver.request(0, PACED);
+    assert.deepEqual([first.failure, textsOf(first)], [failure, ["ONE"]]);
+    assertAnswered((await second) as Outcome);
+    assert.equal(driver.doneCount, 2);
   });
 
   test("a call that fails before it has a stream has no responses of the call before it", async () => {

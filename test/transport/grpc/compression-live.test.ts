@@ -7,7 +7,7 @@ import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import type { Endpoint } from "../../../src/transport/request.ts";
 import { startTriton } from "../../servers/triton.ts";
-import { Driver, endpointAt } from "../drive.ts";
+import { endpointAt, openDriver } from "../drive.ts";
 import { identityCase } from "../identity-models.ts";
 import { openStub } from "../live-servers.ts";
 import { grpcCodec, readStreamed, simpleTensors, toInt32 } from "../simple-model.ts";
@@ -54,16 +54,6 @@ async function startRelay(
   return { port: (server.address() as AddressInfo).port, sent: () => sent, received: () => received, stop };
 }
 
-async function withDriver(create: Create, endpoint: Endpoint, use: (driver: Driver) => Promise<void>): Promise<void> {
-  const driver = new Driver(create(endpoint));
-  await driver.client.reserve(1);
-  try {
-    await use(driver);
-  } finally {
-    driver.close();
-  }
-}
-
 for (const [name, create, isStreaming] of [
   ["own", (endpoint) => (options) => new GrpcUnaryClient(endpoint, options), false],
   ["own streaming", (endpoint) => (options) => new GrpcStreamClient(endpoint, options, readStreamed), true],
@@ -79,15 +69,14 @@ for (const [name, create, isStreaming] of [
         test(`${server} understands requests with compression ${compression ?? "none"}, and is understood`, async () => {
           const codec = grpcCodec(isStreaming);
           const encoded = codec.encode(simpleTensors(3), 4);
-          await withDriver(create, endpointAt(port, { compression }), async (driver) => {
-            for (const id of ["0001", "1234", "9999"]) {
-              const { failure, body } = await driver.request(0, encoded, id);
-              assert.equal(failure, undefined);
-              const response = codec.decode(body, 0);
-              assert.equal(response.id, id);
-              if (server === "Triton") assert.equal(toInt32(response.outputs.get("OUTPUT1")?.bytes)[15], 12);
-            }
-          });
+          using driver = await openDriver(create(endpointAt(port, { compression })));
+          for (const id of ["0001", "1234", "9999"]) {
+            const { failure, body } = await driver.request(0, encoded, id);
+            assert.equal(failure, undefined);
+            const response = codec.decode(body, 0);
+            assert.equal(response.id, id);
+            if (server === "Triton") assert.equal(toInt32(response.outputs.get("OUTPUT1")?.bytes)[15], 12);
+          }
         });
       }
 
@@ -96,13 +85,14 @@ for (const [name, create, isStreaming] of [
         const identity = grpcCodec(isStreaming, info);
         const relay = await startRelay(triton.grpcPort);
         try {
-          await withDriver(create, endpointAt(relay.port, { compression }), async (driver) => {
+          {
+            using driver = await openDriver(create(endpointAt(relay.port, { compression })));
             const { failure, body } = await driver.request(0, identity.encode([tensor], 3), "042");
             assert.equal(failure, undefined);
             const { id, outputs } = identity.decode(body, 0);
             assert.equal(id, "042");
             assert.equal(Buffer.compare(outputs.get("OUTPUT0")?.bytes ?? new Uint8Array(0), tensor.bytes), 0);
-          });
+          }
           assert.equal(relay.sent() < 0.95 * SIZE, compression !== undefined, `${relay.sent()} bytes sent`);
           assert.ok(relay.received() > 0 && relay.received() < 0.95 * SIZE, `${relay.received()} bytes received`);
         } finally {

@@ -9,7 +9,7 @@ import type { Endpoint } from "../../../src/transport/request.ts";
 import { startNginx } from "../../servers/nginx.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { latin1 } from "../bytes.ts";
-import { Driver, endpointAt, postRequest } from "../drive.ts";
+import { endpointAt, openDriver, postRequest } from "../drive.ts";
 import { grpcMessage } from "../http2/write-frames.ts";
 import { identityCase } from "../identity-models.ts";
 import { openStub, openTriton } from "../live-servers.ts";
@@ -32,22 +32,6 @@ const ownStream: Create = (endpoint) => (options) => new GrpcStreamClient(endpoi
 const jsUnary: Create = (endpoint) => (options) => new GrpcJsClient(endpoint, options, undefined);
 const jsStream: Create = (endpoint) => (options) => new GrpcJsClient(endpoint, options, readStreamed);
 
-async function withDriver(
-  create: Create,
-  endpoint: Endpoint,
-  slots: number,
-  use: (driver: Driver) => Promise<void>,
-  options: Partial<ClientOptions> = {},
-): Promise<void> {
-  const driver = new Driver(create(endpoint), options);
-  await driver.client.reserve(slots);
-  try {
-    await use(driver);
-  } finally {
-    driver.close();
-  }
-}
-
 const MIB = 1024 * 1024;
 
 for (const [name, create, isStreaming] of [
@@ -66,37 +50,29 @@ for (const [name, create, isStreaming] of [
       ["grpc-go", stub.grpcPort],
     ] as const) {
       test(`${server}: 60 inferences over four lanes`, async () => {
-        await withDriver(
-          create,
-          endpointAt(port),
-          4,
-          async (driver) => {
-            for (let round = 10; round < 25; round++) {
-              const ids = [0, 1, 2, 3].map((slot) => `${round}0${slot}`);
-              const outcomes = await Promise.all(ids.map((id, slot) => driver.request(slot, request, id)));
-              for (const [slot, { failure, body }] of outcomes.entries()) {
-                assert.equal(failure, undefined);
-                const response = codec.decode(body, 0);
-                assert.equal(response.id, ids[slot]);
-                if (server === "Triton") assert.equal(toInt32(response.outputs.get("OUTPUT1")?.bytes)[15], 12);
-              }
-            }
-            assert.equal(driver.doneCount, 60);
-            assert.equal(driver.client.connectionCount, 1);
-          },
-          { lanes: { laneCount: 4 } },
-        );
+        using driver = await openDriver(create(endpointAt(port)), 4, { lanes: { laneCount: 4 } });
+        for (let round = 10; round < 25; round++) {
+          const ids = [0, 1, 2, 3].map((slot) => `${round}0${slot}`);
+          const outcomes = await Promise.all(ids.map((id, slot) => driver.request(slot, request, id)));
+          for (const [slot, { failure, body }] of outcomes.entries()) {
+            assert.equal(failure, undefined);
+            const response = codec.decode(body, 0);
+            assert.equal(response.id, ids[slot]);
+            if (server === "Triton") assert.equal(toInt32(response.outputs.get("OUTPUT1")?.bytes)[15], 12);
+          }
+        }
+        assert.equal(driver.doneCount, 60);
+        assert.equal(driver.client.connectionCount, 1);
       });
     }
 
     test("Triton: an unknown model's error in its own words", async () => {
       const other = grpcCodec(isStreaming, { ...simpleModel, name: "none" });
-      await withDriver(create, endpointAt(triton.grpcPort), 1, async (driver) => {
-        const { failure } = await driver.request(0, other.encode(simpleTensors(), 4), "0001");
-        assert.match(failure?.message ?? "", /unknown model: 'none' is not found/);
-        assert.equal(failure?.kind, isStreaming ? "model" : "grpc");
-        assert.equal((await driver.request(0, request, "0002")).failure, undefined);
-      });
+      using driver = await openDriver(create(endpointAt(triton.grpcPort)), 1);
+      const { failure } = await driver.request(0, other.encode(simpleTensors(), 4), "0001");
+      assert.match(failure?.message ?? "", /unknown model: 'none' is not found/);
+      assert.equal(failure?.kind, isStreaming ? "model" : "grpc");
+      assert.equal((await driver.request(0, request, "0002")).failure, undefined);
     });
 
     // Each way above 64 KiB, where frames and windows begin to matter, and above 16 MiB, where every limit has been met.
@@ -107,20 +83,13 @@ for (const [name, create, isStreaming] of [
       test(`Triton: ${model} gives ${size} bytes back as they were`, LIMIT, async () => {
         const { info, tensor } = identityCase(model, size);
         const identity = grpcCodec(isStreaming, info);
-        await withDriver(
-          create,
-          endpointAt(triton.grpcPort),
-          1,
-          async (driver) => {
-            const { failure, body } = await driver.request(0, identity.encode([tensor], 3), "042");
-            assert.equal(failure, undefined);
-            const { id, outputs } = identity.decode(body, 0);
-            assert.equal(id, "042");
-            assert.deepEqual(outputs.get("OUTPUT0")?.shape, tensor.shape);
-            assert.equal(Buffer.compare(outputs.get("OUTPUT0")?.bytes ?? new Uint8Array(0), tensor.bytes), 0);
-          },
-          { stallTimeoutNs: 20e9 },
-        );
+        using driver = await openDriver(create(endpointAt(triton.grpcPort)), 1, { stallTimeoutNs: 20e9 });
+        const { failure, body } = await driver.request(0, identity.encode([tensor], 3), "042");
+        assert.equal(failure, undefined);
+        const { id, outputs } = identity.decode(body, 0);
+        assert.equal(id, "042");
+        assert.deepEqual(outputs.get("OUTPUT0")?.shape, tensor.shape);
+        assert.equal(Buffer.compare(outputs.get("OUTPUT0")?.bytes ?? new Uint8Array(0), tensor.bytes), 0);
       });
     }
   });
@@ -130,28 +99,26 @@ describe("own gRPC client and nginx's HTTP/2", () => {
   test("45 calls through 3 concurrent streams and a GOAWAY after every 10 requests", async () => {
     const codec = grpcCodec(false);
     const request = codec.encode(simpleTensors(), 4);
-    await withDriver(ownUnary, endpointAt(nginx.grpcPort), 5, async (driver) => {
-      for (let round = 10; round < 19; round++) {
-        const ids = [0, 1, 2, 3, 4].map((slot) => `${round}0${slot}`);
-        const outcomes = await Promise.all(ids.map((id, slot) => driver.request(slot, request, id)));
-        for (const [slot, { failure, body }] of outcomes.entries()) {
-          assert.equal(failure, undefined);
-          assert.equal(codec.decode(body, 0).id, ids[slot]);
-        }
+    using driver = await openDriver(ownUnary(endpointAt(nginx.grpcPort)), 5);
+    for (let round = 10; round < 19; round++) {
+      const ids = [0, 1, 2, 3, 4].map((slot) => `${round}0${slot}`);
+      const outcomes = await Promise.all(ids.map((id, slot) => driver.request(slot, request, id)));
+      for (const [slot, { failure, body }] of outcomes.entries()) {
+        assert.equal(failure, undefined);
+        assert.equal(codec.decode(body, 0).id, ids[slot]);
       }
-      assert.equal(driver.doneCount, 45);
-      assert.ok(driver.client.connectionCount >= 4, `${driver.client.connectionCount} connections`);
-    });
+    }
+    assert.equal(driver.doneCount, 45);
+    assert.ok(driver.client.connectionCount >= 4, `${driver.client.connectionCount} connections`);
   });
 
   test("1 MiB each way through a proxy with small windows", async () => {
     const { info, tensor } = identityCase("identity_bytes", MIB);
     const codec = grpcCodec(false, info);
-    await withDriver(ownUnary, endpointAt(nginx.grpcPort), 1, async (driver) => {
-      const { failure, body } = await driver.request(0, codec.encode([tensor], 0));
-      assert.equal(failure, undefined);
-      assert.equal(Buffer.compare(codec.decode(body, 0).outputs.get("OUTPUT0")?.bytes ?? latin1(""), tensor.bytes), 0);
-    });
+    using driver = await openDriver(ownUnary(endpointAt(nginx.grpcPort)), 1);
+    const { failure, body } = await driver.request(0, codec.encode([tensor], 0));
+    assert.equal(failure, undefined);
+    assert.equal(Buffer.compare(codec.decode(body, 0).outputs.get("OUTPUT0")?.bytes ?? latin1(""), tensor.bytes), 0);
   });
 });
 
@@ -167,14 +134,15 @@ describe("own gRPC client's headers, read by Node's HPACK (nghttp2)", () => {
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as { port: number };
       const endpoint = endpointAt(port, { headers: [["X-Key", "é~ü"]] });
-      await withDriver(ownUnary, endpoint, 1, async (driver) => {
+      {
+        using driver = await openDriver(ownUnary(endpoint), 1);
         for (const path of ["/a/A", "/a/A", "/a/B", "/a/A", "/a/A"]) {
           const { failure, body } = await driver.request(0, postRequest(path, latin1("q")));
           assert.equal(failure, undefined);
           assert.deepEqual(body, latin1("a"));
         }
         assert.equal(driver.client.connectionCount, 1);
-      });
+      }
       server.close();
       assert.deepEqual(
         seen.map((text) => text?.split(" ")[0]),

@@ -22,14 +22,9 @@ export function scriptedClient(create: (endpoint: Endpoint, options: ClientOptio
     use: (driver: Driver, slots: (count: number) => Promise<void>) => Promise<void>,
     { greeting, options, slots = usualSlots }: ScriptedOptions = {},
   ): Promise<void> => {
-    const server = await startScripted(script, greeting);
-    const driver = new Driver((all) => create(endpointAt(server.port), all), options);
-    try {
-      if (slots > 0) await driver.client.reserve(slots);
-      await use(driver, (count) => driver.client.reserve(count));
-    } finally {
-      driver.close();
-      await server.stop();
-    }
+    await using server = await startScripted(script, greeting);
+    using driver = new Driver((all) => create(endpointAt(server.port), all), options);
+    if (slots > 0) await driver.client.reserve(slots);
+    await use(driver, (count) => driver.client.reserve(count));
   };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
+import { until } from "../../until.ts";
 import { inPieces, join, latin1, toText } from "../bytes.ts";
 import { postRequest } from "../drive.ts";
 import type { ScriptedConnection } from "../http2/scripted-server.ts";
@@ -39,11 +40,6 @@ async function idsOf(connection: ScriptedConnection, count: number, streamId = 1
 }
 
 const withClient = scriptedClient((endpoint, options) => new GrpcStreamClient(endpoint, options, readStreamed));
-
-/** Resolves once `isMet`; looks at every turn of the event loop. */
-async function until(isMet: () => boolean): Promise<void> {
-  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** A response that says whether it is the last; empty ones have no outputs. */
 function part(id: string, isFinal: boolean, output = ""): Uint8Array {

@@ -4,7 +4,7 @@ import type { ClientOptions } from "../../../src/transport/client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
 import { USER_AGENT } from "../../../src/transport/user-agent.ts";
 import { inPieces, join, latin1, pattern, toText } from "../bytes.ts";
-import { Driver, endpointAt, getRequest, postRequest } from "../drive.ts";
+import { Driver, endpointAt, getRequest, openDriver, postRequest } from "../drive.ts";
 import { type RawConnection, type RawServer, startRawServer } from "../raw-server.ts";
 import { requestsIn } from "./requests-in.ts";
 
@@ -24,19 +24,14 @@ async function withClient(
   options: Partial<ClientOptions> = {},
 ): Promise<void> {
   let total = 0;
-  const server = await startRawServer(async (connection) => {
+  await using server = await startRawServer(async (connection) => {
     for (let answered = 0; ; answered++) {
       await connection.until(({ bytes }) => requestsIn(bytes).length > answered);
       await answer(connection, total++);
     }
   });
-  const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), options);
-  try {
-    await use({ server, driver });
-  } finally {
-    driver.close();
-    await server.stop();
-  }
+  using driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), options);
+  await use({ server, driver });
 }
 
 describe("own HTTP/1.1 client", () => {
@@ -85,8 +80,7 @@ describe("own HTTP/1.1 client", () => {
       pathPrefix: "/triton",
       headers: [["X-Key", "1"]],
     });
-    const driver = new Driver((options) => new Http1Client(endpoint, options));
-    await driver.client.reserve(1);
+    const driver = await openDriver((options) => new Http1Client(endpoint, options));
     assert.equal((await driver.request(0, getRequest("/v2"))).failure, undefined);
     assert.match(
       toText(server.received[0] as Uint8Array),
@@ -403,8 +397,7 @@ describe("own HTTP/1.1 client counts once and continues after", () => {
 
   test("an unknown host", async () => {
     const endpoint = endpointAt(80, { host: "no-such-host.invalid" });
-    const driver = new Driver((options) => new Http1Client(endpoint, options));
-    await driver.client.reserve(1);
+    const driver = await openDriver((options) => new Http1Client(endpoint, options));
     const { failure } = await driver.request(0, getRequest("/"));
     assert.deepEqual(failure, { kind: "connect", message: "Unknown host" });
     driver.close();

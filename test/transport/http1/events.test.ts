@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
 import { latin1, toText } from "../bytes.ts";
-import { Driver, endpointAt, type Outcome, postRequest } from "../drive.ts";
+import { Driver, endpointAt, type Outcome, postRequest, textsOf } from "../drive.ts";
 import { type RawConnection, startRawServer } from "../raw-server.ts";
 import { requestsIn } from "./requests-in.ts";
 
@@ -30,32 +30,25 @@ async function outcomes(responses: readonly Answer[], keepBodies = true): Promis
       await promise;
     }
   };
-  const server = await startRawServer(async (connection) => {
+  await using server = await startRawServer(async (connection) => {
     for (let answered = 0; ; answered++) {
       await connection.until(({ bytes }) => requestsIn(bytes).length > answered);
       heardCount = 0;
       await responses[total++]?.(connection, heard);
     }
   });
-  const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), {
+  using driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), {
     responses: { keepBodies },
     onResponse: () => {
       heardCount++;
       wake();
     },
   });
-  try {
-    await driver.client.reserve(1);
-    const all: Outcome[] = [];
-    for (let i = 0; i < responses.length; i++) all.push(await driver.request(0, REQUEST));
-    return all;
-  } finally {
-    driver.close();
-    await server.stop();
-  }
+  await driver.client.reserve(1);
+  const all: Outcome[] = [];
+  for (let i = 0; i < responses.length; i++) all.push(await driver.request(0, REQUEST));
+  return all;
 }
-
-const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) => toText(body));
 
 describe("streams of events over HTTP/1.1", () => {
   test("each event is a response with the time of the read that completed it", async () => {

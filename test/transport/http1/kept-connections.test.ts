@@ -10,7 +10,7 @@ import { Http1Client } from "../../../src/transport/http1/client.ts";
 import type { ServerReuse } from "../../../src/transport/http1/connection-reuse.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { latin1 } from "../bytes.ts";
-import { Driver, endpointAt, postRequest } from "../drive.ts";
+import { endpointAt, openDriver, postRequest } from "../drive.ts";
 import { type RawConnection, type RawServer, startRawServer } from "../raw-server.ts";
 import { requestsIn } from "./requests-in.ts";
 
@@ -47,27 +47,21 @@ async function runCourse(
   idleMs = 0,
 ): Promise<Course> {
   let receivedCount = 0;
-  const server = await startRawServer(async (connection) => {
+  await using server = await startRawServer(async (connection) => {
     for (let seen = 0; ; ) {
       await connection.until(({ bytes }) => requestsIn(bytes).length > seen);
       seen++;
       answer(connection, ++receivedCount, server);
     }
   });
-  const driver = new Driver((given) => create(server.port, given));
-  try {
-    await driver.client.reserve(1);
-    const ends: string[] = [];
-    for (let i = 0; i < count; i++) {
-      if (i === 1) await sleepMs(idleMs);
-      ends.push((await driver.request(0, REQUEST)).failure?.kind ?? "ok");
-    }
-    const { connectionCount, resendCount } = driver.client;
-    return { ends, receivedCount, connectionCount, resendCount };
-  } finally {
-    driver.close();
-    await server.stop();
+  using driver = await openDriver((given) => create(server.port, given));
+  const ends: string[] = [];
+  for (let i = 0; i < count; i++) {
+    if (i === 1) await sleepMs(idleMs);
+    ends.push((await driver.request(0, REQUEST)).failure?.kind ?? "ok");
   }
+  const { connectionCount, resendCount } = driver.client;
+  return { ends, receivedCount, connectionCount, resendCount };
 }
 
 /** What the test does to the socket of {@link runScript}. Times pass only here. */
@@ -342,7 +336,7 @@ describe("reuse of HTTP/1.1 connections", () => {
 
   test("one lost connection changes nothing for the other slots", LIMIT, async () => {
     let receivedCount = 0;
-    const server = await startRawServer(async (connection) => {
+    await using server = await startRawServer(async (connection) => {
       for (let seen = 0; ; ) {
         await connection.until(({ bytes }) => requestsIn(bytes).length > seen);
         seen++;
@@ -350,26 +344,20 @@ describe("reuse of HTTP/1.1 connections", () => {
         else connection.write(STREAM);
       }
     });
-    const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given));
-    try {
-      await driver.client.reserve(4);
-      const ends: string[] = [];
-      const send = async (slot: number): Promise<void> => {
-        for (let i = 0; i < 25; i++) ends.push((await driver.request(slot, REQUEST)).failure?.kind ?? "ok");
-      };
-      await Promise.all([0, 1, 2, 3].map(send));
-      assert.deepEqual([receivedCount, ends.filter((end) => end !== "ok")], [100, ["closed"]]);
-      assert.deepEqual([driver.client.connectionCount, driver.client.resendCount], [5, 0]);
-    } finally {
-      driver.close();
-      await server.stop();
-    }
+    using driver = await openDriver((given) => new Http1Client(endpointAt(server.port), given), 4);
+    const ends: string[] = [];
+    const send = async (slot: number): Promise<void> => {
+      for (let i = 0; i < 25; i++) ends.push((await driver.request(slot, REQUEST)).failure?.kind ?? "ok");
+    };
+    await Promise.all([0, 1, 2, 3].map(send));
+    assert.deepEqual([receivedCount, ends.filter((end) => end !== "ok")], [100, ["closed"]]);
+    assert.deepEqual([driver.client.connectionCount, driver.client.resendCount], [5, 0]);
   });
 
   test("bytes that arrive before the request is sent are not a response to it", LIMIT, async () => {
     const answer = async (): Promise<readonly number[]> => {
       let receivedCount = 0;
-      const server = await startRawServer(async (connection) => {
+      await using server = await startRawServer(async (connection) => {
         for (let seen = 0; ; ) {
           await connection.until(({ bytes }) => requestsIn(bytes).length > seen);
           seen++;
@@ -377,19 +365,13 @@ describe("reuse of HTTP/1.1 connections", () => {
           connection.write(WHOLE);
         }
       });
-      const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given));
-      try {
-        await driver.client.reserve(1);
-        await driver.request(0, REQUEST);
-        const second = driver.request(0, REQUEST);
-        server.connections[0]?.write(WHOLE);
-        const { failure } = await second;
-        const isAnswered = failure === undefined;
-        return [receivedCount, driver.client.connectionCount, isAnswered ? 1 : 0];
-      } finally {
-        driver.close();
-        await server.stop();
-      }
+      using driver = await openDriver((given) => new Http1Client(endpointAt(server.port), given));
+      await driver.request(0, REQUEST);
+      const second = driver.request(0, REQUEST);
+      server.connections[0]?.write(WHOLE);
+      const { failure } = await second;
+      const isAnswered = failure === undefined;
+      return [receivedCount, driver.client.connectionCount, isAnswered ? 1 : 0];
     };
     // When this process stands still for the 3 ms that the second request is held, it leaves at once, and the bytes are a second response to it.
     let counts: readonly number[] = [];

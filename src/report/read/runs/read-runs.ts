@@ -1,6 +1,6 @@
 import { closeSync, type Dirent, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isObject } from "../../../plan/objects.ts";
+import { isObject, parseJson } from "../../../plan/objects.ts";
 import { notJson, unreadable, userError } from "../../../plan/problem.ts";
 import { shorten, showValue } from "../../../plan/show-value.ts";
 import { openFile, readFileText } from "../../../runtime/files.ts";
@@ -149,10 +149,6 @@ function whyNotJson(text: string): unknown {
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
 }

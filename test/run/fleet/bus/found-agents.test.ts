@@ -10,7 +10,7 @@ import { RunSignal } from "../../../../src/run/interrupt.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import { VERSION } from "../../../../src/runtime/version.ts";
 import { LIMIT } from "../../../time-limit.ts";
-import { withServer } from "../../kserve-server.ts";
+import { KserveServer, withServer } from "../../kserve-server.ts";
 import { count, forMs, holdAt, nats, planFor, run, start, useNats, withAgents } from "./with-agents.ts";
 
 useNats();
@@ -18,39 +18,38 @@ useNats();
 /** Which agents take part in a run. */
 
 test("too few agents are one error that says who refused and why", LIMIT, async () => {
-  await withServer({}, async (server) => {
-    const none = run(planFor(server.url, { agentCount: 2, waitMs: 300 }));
-    await assert.rejects(none, (error) => {
-      assert.ok(error instanceof RunError);
-      assert.equal(error.message, "2 agents are needed, and 0 came within 0.3 s");
-      return true;
-    });
-    // One of another version, as such a one would reply.
-    const bus = await openNatsBus({ url: nats.url }, "old");
-    const info = { id: "old", name: "elsewhere/1", version: "0.0.1", isBusy: false };
-    bus.subscribe(FIND_SUBJECT, (_, reply) => bus.publish(reply, info));
-    bus.subscribe(claimSubject("old"), (claim, reply) => {
-      const { version } = claim as { version: string };
-      bus.publish(reply, { isTaken: false, reason: `it is Rampart 0.0.1, and the run is of Rampart ${version}` });
-    });
-    await assert.rejects(
-      run(planFor(server.url, { agentCount: 1, waitMs: 500 })),
-      /elsewhere\/1: it is Rampart 0\.0\.1, and the run is of Rampart \d/,
-    );
-    await bus.close();
-    // One that takes part in another run.
-    await withAgents(1, async (heard) => {
-      const running = start(planFor(server.url, {}, { load: holdAt(1), measurement: forMs(60_000) }));
-      await server.until(() => server.successCount > 0);
-      await assert.rejects(
-        run(planFor(server.url, { waitMs: 500 })),
-        new RegExp(`${heard[0]?.name}: it takes part in another run`),
-      );
-      running.interrupt();
-      await running.result;
-    });
-    assert.equal(server.requests.length > 0, true);
+  await using server = await new KserveServer({}).start();
+  const none = run(planFor(server.url, { agentCount: 2, waitMs: 300 }));
+  await assert.rejects(none, (error) => {
+    assert.ok(error instanceof RunError);
+    assert.equal(error.message, "2 agents are needed, and 0 came within 0.3 s");
+    return true;
   });
+  // One of another version, as such a one would reply.
+  const bus = await openNatsBus({ url: nats.url }, "old");
+  const info = { id: "old", name: "elsewhere/1", version: "0.0.1", isBusy: false };
+  bus.subscribe(FIND_SUBJECT, (_, reply) => bus.publish(reply, info));
+  bus.subscribe(claimSubject("old"), (claim, reply) => {
+    const { version } = claim as { version: string };
+    bus.publish(reply, { isTaken: false, reason: `it is Rampart 0.0.1, and the run is of Rampart ${version}` });
+  });
+  await assert.rejects(
+    run(planFor(server.url, { agentCount: 1, waitMs: 500 })),
+    /elsewhere\/1: it is Rampart 0\.0\.1, and the run is of Rampart \d/,
+  );
+  await bus.close();
+  // One that takes part in another run.
+  await withAgents(1, async (heard) => {
+    const running = start(planFor(server.url, {}, { load: holdAt(1), measurement: forMs(60_000) }));
+    await server.until(() => server.successCount > 0);
+    await assert.rejects(
+      run(planFor(server.url, { waitMs: 500 })),
+      new RegExp(`${heard[0]?.name}: it takes part in another run`),
+    );
+    running.interrupt();
+    await running.result;
+  });
+  assert.equal(server.requests.length > 0, true);
 });
 
 test("processes of a launch that do not join are not agents that one can start", LIMIT, async () => {

@@ -22,12 +22,8 @@ before(async () => {
 after(() => certificates?.remove());
 
 async function withNats<T>(options: NatsOptions, use: (nats: Nats) => Promise<T>): Promise<T> {
-  const nats = await startNats(options);
-  try {
-    return await use(nats);
-  } finally {
-    await nats.stop();
-  }
+  await using nats = await startNats(options);
+  return await use(nats);
 }
 
 /** Asks itself over the bus. */
