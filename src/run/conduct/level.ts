@@ -1,3 +1,4 @@
+import { msToNs } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import type { QueryMinimums } from "../send/messages.ts";
 import type { LevelContext } from "./level-context.ts";
@@ -27,6 +28,15 @@ export class LevelRun {
   /** End conditions of a load without a quota. Call when the first window has begun. */
   get minimums(): QueryMinimums | undefined {
     return minimumsOf(this.frame);
+  }
+
+  /** End of a schedule that begins with the only window. Undefined: its end is not known before. */
+  get scheduleEndNs(): number | undefined {
+    const { isScheduled, plan, handOver } = this.frame.context;
+    const { mode } = plan.measurement;
+    // Other ranks may still measure.
+    if (!isScheduled || plan.client.isMpi || handOver !== undefined || mode.kind !== "duration") return undefined;
+    return this.startNs + msToNs(mode.durationMs);
   }
 
   /** Counts requests that end before the load is steady, for a run that ends before that. @param startNs start of the load */

@@ -91,7 +91,7 @@ export class SeparateLevels implements LevelSequence {
       host.announce();
       observer.onLevelStart?.(unit, step.level, false);
       await run.begin(ready);
-      const start = { quota: run.minimums ?? host.quota, atNs: run.startNs };
+      const start = { quota: run.minimums ?? host.quota, atNs: run.startNs, endNs: run.scheduleEndNs };
       await Promise.race([sender.start(step.load, start), signal.stopped]);
       const result = await run.measure();
       await host.checkOnce();

@@ -133,9 +133,9 @@ export class FleetSender implements LoadSender {
   }
 
   /** With a start time, the level was prepared. Otherwise it starts when all senders have the message. */
-  async start(step: LoadStep, { quota, atNs }: LevelStart): Promise<void> {
+  async start(step: LoadStep, { quota, atNs, endNs }: LevelStart): Promise<void> {
     if (atNs === undefined) await this.prepare(step, "start");
-    const start = this.startTogether(quota, atNs ?? this.clock.nowNs() + START_AHEAD_NS);
+    const start = { ...this.startTogether(quota, atNs ?? this.clock.nowNs() + START_AHEAD_NS), endNs };
     return this.all((sender) => sender.start(step, start));
   }
 

@@ -22,6 +22,8 @@ interface StartOptions {
   isCurrent(): boolean;
   /** Start of a schedule or a ramp. Default: now. */
   readonly atNs?: number | undefined;
+  /** End of a schedule. Default: none */
+  readonly endNs?: number | undefined;
 }
 
 type Starter<D> = (host: Host, drive: D, options: StartOptions) => Promise<void>;
@@ -38,17 +40,17 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
   groups: ({ driver }, { size }) => driver.use(new GroupLoad(driver, size)).start(),
   sessions: ({ driver }, { concurrency, repeats = false }) =>
     driver.use(createSessionLoad(driver, repeats)).start(concurrency),
-  "session-arrivals": async ({ driver }, { arrivals, repeats = false }, { isCurrent, atNs }) => {
+  "session-arrivals": async ({ driver }, { arrivals, repeats = false }, { isCurrent, atNs, endNs }) => {
     await driver.halt();
     await driver.reserve(lanesAheadOf(driver));
-    if (isCurrent()) driver.use(createSessionLoad(driver, repeats)).arrive(arrivals, atNs);
+    if (isCurrent()) driver.use(createSessionLoad(driver, repeats)).arrive(arrivals, atNs, endNs);
   },
-  scheduled: async ({ driver }, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
+  scheduled: async ({ driver }, { arrivals, maxOutstanding }, { isCurrent, atNs, endNs }) => {
     // Slots that wait after a failure get their place like all other slots.
     await driver.halt();
     await driver.reserve(lanesAheadOf(driver));
     const load = await createScheduledLoad(driver, driver.lanes, maxOutstanding);
-    if (isCurrent()) driver.use(load).start(arrivals, atNs);
+    if (isCurrent()) driver.use(load).start(arrivals, atNs, endNs);
   },
 };
 
@@ -87,10 +89,10 @@ export class LoadStarter implements Host {
     return false;
   }
 
-  /** Starts a level, or changes to another one without a pause. @param quota maximum number of requests @param atNs start of a schedule */
-  async start(drive: Drive, quota: number, atNs?: number): Promise<void> {
+  /** Starts a level. @param quota maximum number of requests @param times start and end of a schedule. Default: now, and none */
+  async start(drive: Drive, quota: number, times: Pick<StartOptions, "atNs" | "endNs"> = {}): Promise<void> {
     const start = STARTERS[drive.kind] as Starter<Drive>;
-    return start(this, drive, { isCurrent: this.driver.begin(quota), atNs });
+    return start(this, drive, { isCurrent: this.driver.begin(quota), ...times });
   }
 
   /**

@@ -176,12 +176,12 @@ export class LocalSender implements LoadSender {
     return leastInFlightOf(drive) <= driver.maxOutstanding;
   }
 
-  start(step: LoadStep, { quota, atNs, firstNumber }: LevelStart): Promise<void> {
+  start(step: LoadStep, { quota, firstNumber, ...times }: LevelStart): Promise<void> {
     const owned = this.owned.of(step);
     this.use(owned, firstNumber);
     if (typeof quota !== "number") this.endAtMinimums(quota);
     const most = this.owned.shareOf(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
-    return this.loads.start(owned.drive, most, atNs);
+    return this.loads.start(owned.drive, most, times);
   }
 
   /** The requests of a query are sent together: the first one decides for all. */

@@ -98,6 +98,8 @@ export interface LevelStart<Quota = number | QueryMinimums> {
   readonly quota: Quota;
   /** Common start of a schedule or a ramp at several senders. Absent: now. */
   readonly atNs?: number;
+  /** End of a schedule: nothing is sent from then on, however much is due. Absent: it ends when its quota becomes 0. */
+  readonly endNs?: number | undefined;
   /**
    * Number of requests of the data that all senders have sent. Absent: unknown; each sender continues with its part of the
    * data.

@@ -77,6 +77,8 @@ class ScheduledLoad implements ActiveLoad {
   private readonly limit: OutstandingLimit | undefined;
   private readonly slice: SendSlice;
   private schedule: Schedule | undefined;
+  /** From then on nothing is sent. What is due before and not sent is left for {@link takeUnsent}. */
+  private endNs = Number.POSITIVE_INFINITY;
 
   /**
    * @param pool assigns requests to sequences; absent without sequences
@@ -101,14 +103,15 @@ class ScheduledLoad implements ActiveLoad {
 
   /**
    * Starts a schedule. Requests that are outstanding keep their slots until they end. @param atNs start of the schedule.
-   * Default: now
+   * Default: now @param endNs its end. Default: none
    */
-  start(arrivals: Arrivals, atNs?: number): void {
+  start(arrivals: Arrivals, atNs?: number, endNs = Number.POSITIVE_INFINITY): void {
     const { laneCount, slots, clock } = this.sender;
     this.sender.setActiveLanes(laneCount);
     slots.grow(laneCount);
     slots.assignLanes(laneCount, (slot) => this.sender.isIdle(slot));
     yieldBackgroundThreads();
+    this.endNs = endNs;
     this.schedule = new Schedule(arrivals, laneCount, clock, atNs);
     this.timer.set(this.schedule.firstDueNs);
   }
@@ -149,17 +152,21 @@ class ScheduledLoad implements ActiveLoad {
     if (schedule === undefined) return;
     const tickNs = this.sender.clock.nowNs();
     slice.begin(tickNs);
-    while (schedule.firstDueNs <= tickNs && this.sender.quota > 0 && this.hasRoom && slice.takeOne()) {
+    while (schedule.firstDueNs <= tickNs && !this.isOver(tickNs) && this.hasRoom && slice.takeOne()) {
       const dueNs = schedule.firstDueNs;
       const lane = schedule.pop();
       this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
     }
     limit?.note(this.sender.outstanding);
-    const isOver = this.sender.quota <= 0;
+    const isOver = this.isOver(tickNs);
     if (isOver) this.endSequences();
     this.sender.flush();
     // Without capacity, the next response continues the schedule.
     this.timer.set(isOver || !this.hasRoom ? Number.POSITIVE_INFINITY : schedule.firstDueNs);
+  }
+
+  private isOver(nowNs: number): boolean {
+    return this.sender.quota <= 0 || nowNs >= this.endNs;
   }
 
   private get hasRoom(): boolean {
@@ -191,7 +198,8 @@ class ScheduledLoad implements ActiveLoad {
   }
 
   private sendOrWait(schedule: Schedule, lane: number, dueNs: number): void {
-    if (dueNs <= this.sender.clock.nowNs()) {
+    const nowNs = this.sender.clock.nowNs();
+    if (dueNs <= nowNs && nowNs < this.endNs) {
       this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
       return;
     }
@@ -203,7 +211,7 @@ class ScheduledLoad implements ActiveLoad {
   /** Sends the request that waited for one of the lane's sequences. */
   private unblock(schedule: Schedule, lane: number): void {
     const dueNs = this.pool?.unblock(lane);
-    if (dueNs === undefined) return;
+    if (dueNs === undefined || this.isOver(this.sender.clock.nowNs())) return;
     this.sendDue(schedule, lane, dueNs, schedule.isLate(dueNs));
     this.timer.set(schedule.firstDueNs);
   }

@@ -39,6 +39,8 @@ export class SessionLoad implements ActiveLoad {
   private arrivals: Arrivals | undefined;
   private arrivalsStartNs = 0;
   private nextArrivalNs = Number.POSITIVE_INFINITY;
+  /** From then on no session begins. */
+  private endNs = Number.POSITIVE_INFINITY;
   /** With arrivals: slots without a session, and number of slots. */
   private readonly free: number[] = [];
   private slotCount = 0;
@@ -68,10 +70,11 @@ export class SessionLoad implements ActiveLoad {
   }
 
   /** Starts sessions at these times. @param atNs start of the times. Default: now */
-  arrive(arrivals: Arrivals, atNs = this.sender.clock.nowNs()): void {
+  arrive(arrivals: Arrivals, atNs = this.sender.clock.nowNs(), endNs = Number.POSITIVE_INFINITY): void {
     this.sender.setActiveLanes(this.sender.laneCount);
     this.arrivals = arrivals;
     this.arrivalsStartNs = atNs;
+    this.endNs = endNs;
     this.awaitArrival();
     this.tick();
   }
@@ -180,9 +183,10 @@ export class SessionLoad implements ActiveLoad {
     const slice = new SendSlice(clock);
     for (let dueNs = due.firstDueNs; dueNs <= clock.nowNs() && slice.takeOne(); dueNs = due.firstDueNs)
       this.continue(due.pop(), dueNs);
-    while (this.nextArrivalNs <= clock.nowNs() && sender.quota > 0 && slice.takeOne()) this.beginDue();
+    const canBegin = (): boolean => sender.quota > 0 && clock.nowNs() < this.endNs;
+    while (this.nextArrivalNs <= clock.nowNs() && canBegin() && slice.takeOne()) this.beginDue();
     sender.flush();
-    this.timer.set(Math.min(due.firstDueNs, sender.quota > 0 ? this.nextArrivalNs : Number.POSITIVE_INFINITY));
+    this.timer.set(Math.min(due.firstDueNs, canBegin() ? this.nextArrivalNs : Number.POSITIVE_INFINITY));
   }
 
   /** Sends the next turn of a slot, or begins its next session. */
