@@ -93,8 +93,8 @@ function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word:
 
 function applyFlags({ subcommand, passed }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
   const builder = new ValuesBuilder(DEFAULTS);
-  // Without the file, settings that it may contain would be reported as missing.
   const effective = flags.filter((flag) => !isZeroForDefault(flag));
+  // Without the file, settings that it may contain would be reported as missing.
   if (subcommand === "config" && !readFile(builder, effective)) return { kind: "config", problems: builder.problems };
   if (subcommand !== "config") builder.subcommand = subcommand;
   for (const flag of effective) readFlag(builder, flag);
