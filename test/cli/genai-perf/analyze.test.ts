@@ -112,7 +112,11 @@ describe("genai-perf analyze", () => {
       assert.equal(new Set(texts(entries.received)).size, 3);
       assert.equal((await readRows(bench))[0]?.[3], "3");
       const batches = analyze(bench, "batch_size", "--sweep-list", "1,3", "--request-count", "2");
-      const batch = await bench.run([...batches, "--endpoint-type", "embeddings"]);
+      const batch = await bench.run([
+        ...batches.filter((arg) => arg !== "--streaming"),
+        "--endpoint-type",
+        "embeddings",
+      ]);
       assert.equal(batch.code, 0, batch.err);
       assert.deepEqual(
         batch.received.map(({ input }) => input?.length),

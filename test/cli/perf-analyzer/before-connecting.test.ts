@@ -65,7 +65,6 @@ const TORCH = "-m x --service-kind torchserve";
 const refused: readonly (readonly [args: string, named: string])[] = [
   // values
   ["-m x -b 0", "-b"],
-  ["-m x --grpc-method a.B/C", "--grpc-method"],
   ["-m x --client grpc-js", "--client"],
   ["-m x -i grpc --client undici", "--client"],
   ["-m x --collect-metrics --metrics-url ftp://x", "--metrics-url"],

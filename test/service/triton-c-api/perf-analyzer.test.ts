@@ -25,9 +25,14 @@ test("Triton's directory has perf_analyzer's default", async () => {
   assert.equal(target.directory, "/opt/tritonserver");
 });
 
+for (const flag of ["--model-repository", "--triton-server-directory"])
+  test(`${flag} has no effect on a server`, async () => {
+    const { code, err } = await runCommand(["-m", "simple", flag, "/models", "--dry-run"]);
+    assert.equal(code, 0, err);
+    assert.ok(err.includes(`${flag} has no effect with --service-kind triton`), err);
+  });
+
 for (const [name, args, message] of [
-  ["a server", ["-m", "simple", "--model-repository", "/models"], "--model-repository cannot be used with"],
-  ["a server", ["-m", "simple", "--triton-server-directory", "/x"], "--triton-server-directory cannot be used with"],
   [
     "a page of metrics",
     [...KIND, "--model-repository", "/m", "--collect-metrics"],
