@@ -157,11 +157,6 @@ describe("wrong use is refused before anything starts", () => {
       args: () => [...inProcess("simple"), "--collect-metrics"],
       message: /Error: Server-side metric collection/,
     },
-    {
-      name: "a directory for a server",
-      args: () => ["perf_analyzer", "-m", "simple", "--triton-server-directory", "/elsewhere"],
-      message: /--triton-server-directory cannot be used/,
-    },
   ];
   for (const { name, args, message } of cases) {
     test(name, async () => {

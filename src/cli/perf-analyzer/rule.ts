@@ -17,5 +17,5 @@ export function noMetrics(isCollectingMetrics: boolean, hint = "Leave --collect-
  */
 export function noSharedMemory(sharedMemory: string, backend: string): Rule {
   const message = `client backend of kind ${backend} does not support CreateSharedMemoryRegion()`;
-  return [sharedMemory !== "none", "--shared-memory", message, "Leave --shared-memory out.", sharedMemory];
+  return [sharedMemory !== "none", "--shared-memory", message, "Leave --shared-memory out."];
 }

@@ -207,7 +207,7 @@ export const OTHER: Section = {
     {
       says: "`--triton-server-directory` and `--model-repository` are for `triton_c_api` only",
       run: `${S} --model-repository {dir} --request-count 1`,
-      refused: "--model-repository cannot be used",
+      err: /--model-repository has no effect with --service-kind triton/,
       shownBy:
         "service/triton-c-api/perf-analyzer.test.ts: --triton-server-directory and --model-repository say what --service-kind triton_c_api loads",
     },
