@@ -46,7 +46,7 @@ test("a whole answer has all tokens, and nothing is logged unless asked for", as
   assert.deepEqual(await stub.log(), []);
 });
 
-/** A signal to stop takes effect when one thread has taken it: until then the others go on. */
+/** Stops a process. Its threads run on until one of them has received the signal, so this waits until all have stopped. */
 async function stop(pid: number): Promise<void> {
   process.kill(pid, "SIGSTOP");
   const folder = `/proc/${pid}/task`;
