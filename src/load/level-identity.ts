@@ -4,7 +4,7 @@ export interface LevelPlace {
   /** Concurrency, or requests per second. */
   readonly level: number;
   /** Absent if the load has no phases. */
-  readonly phase?: { readonly index: number } | undefined;
+  readonly phase?: { readonly index: number; readonly label?: string } | undefined;
 }
 
 /** Returns a level's identity: its phase and its load. */

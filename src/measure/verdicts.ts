@@ -1,6 +1,6 @@
 import { alignLevels, identifyLevel, type LevelPlace } from "../load/level-identity.ts";
-import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
-import { describeTags, type Tags } from "../plan/groups/tags.ts";
+import type { AssertionPlan } from "../plan/assertions.ts";
+import { describeTags, PHASE_TAG, type Tags } from "../plan/groups/tags.ts";
 import { defined } from "../plan/objects.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { type Interval, UNKNOWN } from "./intervals/certainty.ts";
@@ -43,8 +43,8 @@ export interface RunsVerdict extends Verdict, Interval {
   readonly metCount: number;
 }
 
-/** A metric, of all requests or of those with certain tags. */
-type Measure = Pick<AssertionPlan, "metric" | "where">;
+/** A metric, of all requests or of those with certain tags or in certain phases. */
+type Measure = Pick<AssertionPlan, "metric" | "where" | "phase">;
 
 interface LevelInRuns extends Partial<LevelPlace> {
   /** Mean over the runs; undefined if one of them has no value. */
@@ -60,7 +60,7 @@ export function valuesOverRuns(
   batchSize: number,
   identify: (level: LevelPlace) => string = identifyLevel,
 ): LevelInRuns[] {
-  const applicable = runs.map((levels) => applicableLevels(measure.metric, levels));
+  const applicable = runs.map((levels) => applicableLevels(measure, levels));
   return alignLevels<JudgedLevel>(applicable, identify).map((results) => {
     const parts = results.map((result) => result && partOf(result, measure.where));
     const values = parts.flatMap((part) => (part && runValue(measure.metric, part, batchSize)) ?? []);
@@ -108,7 +108,7 @@ export function judge(
   batchSize: number,
   unit: string = DEFAULT_THROUGHPUT_UNIT,
 ): Verdict {
-  const found = applicableLevels(assertion.metric, levels).map((level) => ({
+  const found = applicableLevels(assertion, levels).map((level) => ({
     ...judgePart(assertion, partOf(level, assertion.where), batchSize),
     level: level.level,
     phaseIndex: level.phase?.index,
@@ -141,10 +141,19 @@ function toVerdict(assertion: AssertionPlan, found: readonly LevelVerdict[], uni
   };
 }
 
+/** Returns the levels of the phase that an assertion names; all levels if it names none. */
+export function levelsOfPhase<L extends LevelPlace>(
+  { phase: name }: Pick<AssertionPlan, "phase">,
+  levels: readonly L[],
+): readonly L[] {
+  return name === undefined ? levels : levels.filter(({ phase }) => phase?.label === name);
+}
+
 /** Phases without a schedule have no scheduled latency. */
-function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): readonly JudgedLevel[] {
-  if (metricOf(metric).needs !== "schedule") return levels;
-  return levels.filter(({ phase, window }) => phase === undefined || window.isScheduled);
+function applicableLevels(measure: Measure, levels: readonly JudgedLevel[]): readonly JudgedLevel[] {
+  const ofPhase = levelsOfPhase(measure, levels);
+  if (metricOf(measure.metric).needs !== "schedule") return ofPhase;
+  return ofPhase.filter(({ phase, window }) => phase === undefined || window.isScheduled);
 }
 
 /** Returns the judged part: the level, or its requests with certain tags; undefined if there are none. */
@@ -166,8 +175,9 @@ const SIGNS: Readonly<Record<AssertionPlan["comparison"], string>> = {
 };
 
 function describe(assertion: AssertionPlan, unit: string): string {
-  const { metric, where } = assertion;
-  const part = where === undefined ? "" : ` where ${describeTags(where)}`;
+  const { metric, where, phase } = assertion;
+  const tags = { ...(phase === undefined ? {} : { [PHASE_TAG]: phase }), ...where };
+  const part = Object.keys(tags).length === 0 ? "" : ` where ${describeTags(tags)}`;
   return `${metricText(metric)}${part} ${describeLimit(assertion, unit)}`;
 }
 

@@ -101,6 +101,10 @@ export function precisionSchema(metric: Schema<MetricPlan>) {
 }
 
 function whereEntry() {
-  /** Considers only requests with these tags. Default: all requests */
-  return { where: v.optional(v.record(v.string(), v.string())) };
+  return {
+    /** Considers only requests with these tags. Default: all requests */
+    where: v.optional(v.record(v.string(), v.string())),
+    /** Considers only the phases of the load with this name. Default: all measured phases */
+    phase: v.exactOptional(v.string()),
+  };
 }

@@ -1,4 +1,5 @@
 import { countLevels, MOST_LEVELS, rangeOf } from "../load/levels.ts";
+import { labelPhase } from "../load/phases.ts";
 import { metricOf, needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
 import type { AssertionPlan } from "../plan/assertions.ts";
@@ -25,6 +26,7 @@ export function findConflicts(plan: Plan): Problem[] {
     ...checkCustomMetrics(plan),
     ...checkDerived(plan),
     ...checkTags(plan),
+    ...checkPhases(plan),
     ...checkServerMetrics(plan),
     ...checkLimits(plan),
     ...checkClient(plan),
@@ -230,6 +232,25 @@ function checkTags(plan: Plan): Problem[] {
   });
 }
 
+/** Returns problems with assertions on a phase that the load does not have or does not measure. */
+function checkPhases({ load, assertions, repeat }: Plan): Problem[] {
+  const phases = loadModeOf(load).phases?.(load) ?? [];
+  const known = phases.flatMap((phase) => (phase.isWarmup ? [] : labelPhase(phase, loadModeOf(phase.load))));
+  const hint =
+    known.length === 0
+      ? 'Make the load a list, with phase("name", load).'
+      : `The measured phases are ${[...new Set(known)].join(", ")}.`;
+  const asked = [
+    ...assertions.map(({ phase }, index) => ({ phase, path: `assert.${index}` })),
+    { phase: repeat?.until?.phase, path: "repeat.until" },
+  ];
+  return asked.flatMap(({ phase, path }) =>
+    phase === undefined || known.includes(phase)
+      ? []
+      : [problem("unknown-name", path, "the load measures no phase of this name", hint, phase)],
+  );
+}
+
 function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
   const isOpen = (given: Plan["inputs"], functions: readonly (TagsPlan | undefined)[]): boolean =>
     inputKindOf(given).canHaveTags?.(given) === true || functions.some((one) => one?.of !== undefined);
@@ -277,8 +298,8 @@ function checkServerMetrics(plan: Plan): Problem[] {
 
 /** Returns problems with limits of a search on a subset of the requests: its confidence intervals are those of all requests. */
 function checkLimits({ limits = [] }: Plan): Problem[] {
-  return limits.flatMap(({ where }, index): Problem[] => {
-    if (where === undefined) return [];
+  return limits.flatMap(({ where, phase }, index): Problem[] => {
+    if (where === undefined && phase === undefined) return [];
     const message = "a search has limits on all requests, and not on those with certain tags";
     return [problem("unsupported", `load.where.${index}`, message, "Leave where(…) out, or put it into assert.")];
   });

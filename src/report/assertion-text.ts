@@ -2,7 +2,7 @@ import { certaintyOf } from "../measure/intervals/certainty.ts";
 import { metricOf } from "../measure/metrics/catalogue.ts";
 import type { Counted } from "../measure/metrics/metric.ts";
 import { formatMetric } from "../measure/metrics/metric-text.ts";
-import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
+import { levelsOfPhase, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, msToNs } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
@@ -54,8 +54,8 @@ export function describeAssertion(
 }
 
 /** Names the level that decided; empty if there is only one, and for the highest load of a search. */
-function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunResult[]): string {
-  const levels = runs.flatMap(measuredLevels);
+function placeOf(plan: Plan, { level, phaseIndex, assertion }: Verdict, runs: readonly RunResult[]): string {
+  const levels = levelsOfPhase(assertion, runs.flatMap(measuredLevels));
   const names = new Set(levels.map((one) => describeLevel(plan, one.level, one.phase?.index)));
   const isOnly = names.size <= 1 || levels.some(({ limits }) => limits !== undefined);
   return level === undefined || isOnly ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
@@ -63,12 +63,13 @@ function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunR
 
 /** Counts the requests of a ratio: at the level that decided, or of all levels if there were none; undefined for other metrics. */
 function countsOf(
-  { assertion: { metric }, level, phaseIndex, measured }: Verdict,
+  { assertion, level, phaseIndex, measured }: Verdict,
   [run, ...others]: readonly RunResult[],
 ): Counted | undefined {
+  const { metric } = assertion;
   const { counts } = metricOf(metric);
   if (counts === undefined || run === undefined || others.length > 0 || run.findMax !== undefined) return undefined;
-  const counted = measuredLevels(run).filter(
+  const counted = levelsOfPhase(assertion, measuredLevels(run)).filter(
     (one) => measured === 0 || (one.level === level && (phaseIndex === undefined || one.phase?.index === phaseIndex)),
   );
   return counted

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import { canJoin, LIMIT_NAMES } from "../measure/good-requests.ts";
 import { findEntry, keysWith } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
@@ -10,6 +11,7 @@ import {
   type PrecisionPlan,
   type Statistic,
 } from "../plan/assertions.ts";
+import { PHASE_TAG } from "../plan/groups/tags.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { defined } from "../plan/objects.ts";
 import { aboveZero, atLeast, lazySchema, numberSchema, type Schema, withHint } from "../plan/schema.ts";
@@ -144,8 +146,7 @@ function goodputLimitsSchema(): Schema<GoodputLimits> {
 
 /** Converts a precision to its form in a plan. */
 export function toPrecisionPlan({ metric, within, where }: AnyPrecision): PrecisionPlan {
-  const tags = where === undefined ? {} : { where: toTexts(where) };
-  return { metric: toMetricPlan(metric), ratio: toRatio(within), ...tags };
+  return { metric: toMetricPlan(metric), ratio: toRatio(within), ...toPart(where) };
 }
 
 /** Converts an assertion to its form in a plan: with its limit in the base unit. */
@@ -155,8 +156,14 @@ export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }
     comparison,
     limit: toLimit(limit),
     ...(typeof abortAfter === "string" ? { abortAfterMs: toMs(abortAfter) } : {}),
-    ...(where === undefined ? {} : { where: toTexts(where) }),
+    ...toPart(where),
   };
+}
+
+/** Separates the name of a phase from the tags of requests. */
+function toPart(given: GivenTags = {}): Pick<AssertionPlan, "where" | "phase"> {
+  const { [PHASE_TAG]: phase, ...tags } = toTexts(given);
+  return defined({ phase, where: Object.keys(tags).length === 0 ? undefined : tags });
 }
 
 function toLimit(limit: Assertion["limit"]): number {

@@ -66,7 +66,7 @@ export interface Assertion<N extends MetricName = MetricName, W extends string =
   readonly comparison: Comparison;
   /** A duration for times, a percentage for ratios, otherwise a number in the unit of the metric. */
   readonly limit: Duration | Percent | number;
-  /** Judges only requests with these tags. Default: all requests. */
+  /** Judges only requests with these tags, and in the phase of the load that `phase` names. Default: all requests. */
   readonly where?: GivenTags | undefined;
   /** Never set; only carries the references in the type. */
   readonly refersTo?: W;
@@ -94,7 +94,7 @@ export interface Precision<N extends MetricName = MetricName, W extends string =
   readonly metric: AssertedMetric<N>;
   /** Largest half-width of the 95 % confidence interval of the mean over runs, in percent of the mean. */
   readonly within: Percent;
-  /** Judges only requests with these tags. Default: all requests. */
+  /** Judges only requests with these tags, and in the phase of the load that `phase` names. Default: all requests. */
   readonly where?: GivenTags | undefined;
   /** Never set; only carries the references in the type. */
   readonly refersTo?: W;

@@ -20,7 +20,7 @@ export interface MetricLimits<N extends MetricName, W extends string = never> {
   atMost(limit: LimitOf<N>): AbortableAssertion<N, W>;
   above(limit: LimitOf<N>): AbortableAssertion<N, W>;
   atLeast(limit: LimitOf<N>): AbortableAssertion<N, W>;
-  /** The same limits for requests with these tags. */
+  /** The same limits for requests with these tags, or in the phase of the load that `phase` names. */
   where<const X extends GivenTags>(tags: X): MetricLimits<N, W | NamedTags<X>>;
   /** For `repeat`: largest half-width of the confidence interval, in percent of the mean over runs. */
   within(percent: Percent): Precision<N, W>;
@@ -31,7 +31,7 @@ export interface ErrorRateLimits<W extends string = never> {
   is(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
   below(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
   atMost(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
-  /** The same limits for requests with these tags. */
+  /** The same limits for requests with these tags, or in the phase of the load that `phase` names. */
   where<const X extends GivenTags>(tags: X): ErrorRateLimits<W | NamedTags<X>>;
 }
 
@@ -41,7 +41,7 @@ export interface GoodputAssertions<K extends MetricName, W extends string = neve
   atMost(limit: number): AbortableAssertion<K | "goodput", W>;
   above(limit: number): AbortableAssertion<K | "goodput", W>;
   atLeast(limit: number): AbortableAssertion<K | "goodput", W>;
-  /** The same limits for requests with these tags. */
+  /** The same limits for requests with these tags, or in the phase of the load that `phase` names. */
   where<const X extends GivenTags>(tags: X): GoodputAssertions<K, W | NamedTags<X>>;
   /** For `repeat`: largest half-width of the confidence interval, in percent of the mean over runs. */
   within(percent: Percent): Precision<K | "goodput", W>;

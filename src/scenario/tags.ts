@@ -46,12 +46,12 @@ export type NamedTags<X extends GivenTags> = {
 }[keyof X];
 
 /**
- * The tags that an assertion may name: those in the field `tags` of the scenario. Without that field, any tags, because entries of
- * the inputs may have them.
+ * The tags that an assertion may name: those in the field `tags` of the scenario, and a phase of the load. Without that field, any tags,
+ * because entries of the inputs may have them.
  */
 export type WhereOf<G extends AnyTags> = string extends keyof G
   ? `${string}=${string}`
-  : { [K in keyof G]: TagText<K, G[K]> }[keyof G];
+  : { [K in keyof G]: TagText<K, G[K]> }[keyof G] | `phase=${string}`;
 
 /** Returns the schema of tags in a scenario. */
 export function givenTagsSchema(): Schema<GivenTags> {

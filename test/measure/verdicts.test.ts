@@ -144,6 +144,20 @@ test("phases with the same load are levels of their own over runs", () => {
   );
 });
 
+test("an assertion on a phase is judged at its levels only", () => {
+  const levels = ["busy", "calm"].map((label, index) => ({
+    ...{ level: 4, phase: { index, label }, window: makeWindow({ latenciesNs: many(index === 0 ? 50 : 5) }) },
+  }));
+  const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };
+  const at = (phase: string) => judge({ ...below, phase }, levels, 1);
+  assert.deepEqual([at("busy").state, at("busy").measured, at("busy").phaseIndex], ["fail", 50e6, 0]);
+  assert.deepEqual([at("calm").state, at("calm").measured, at("calm").phaseIndex], ["pass", 5e6, 1]);
+  assert.equal(at("calm").text, "p99 latency where phase is calm < 10 ms");
+  assert.equal(judgeRuns({ ...below, phase: "calm" }, [levels, levels], 1).state, "pass");
+  // Nothing measured in the phase decides nothing.
+  assert.equal(judge({ ...below, phase: "calm" }, levels.slice(0, 1), 1).state, "unresolved");
+});
+
 test("loads that differ between runs are judged together when they have the same identity", () => {
   const runOf = (level: number, ms: number) => [{ level, window: makeWindow({ latenciesNs: many(ms) }) }];
   const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };

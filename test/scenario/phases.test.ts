@@ -163,6 +163,18 @@ const mistakes: readonly (readonly [name: string, fields: object, problems: read
     [/^assert\.0: scheduledLatency needs a load with a schedule/],
   ],
   [
+    "phases that the load does not measure",
+    {
+      load: [warmup("1 s", hold(1)), phase("busy", hold(4, { for: "1 s" }))],
+      assert: [
+        p99().where({ phase: "warm-up" }).below("1 s"),
+        p99().where({ phase: "bussy" }).below("1 s"),
+        p99().where({ phase: "busy" }).below("1 s"),
+      ],
+    },
+    [/^assert\.0: .*no phase of this name/, /^assert\.1: .*no phase of this name/],
+  ],
+  [
     "a bare time to abort",
     { load: hold(1), assert: [p99().below("1 s").abortAfter(as(5))] },
     [/^assert\.0\.abortAfter: must be a duration/],
@@ -195,6 +207,24 @@ describe("an assertion that may end the run", () => {
     );
     // The builder's method is no part of the data.
     assert.deepEqual(Object.keys(errorRate().is(0)), ["metric", "comparison", "limit"]);
+  });
+
+  test("can name a phase, beside tags", () => {
+    const load = [phase("busy", hold(1, { for: "1 s" })), hold(2, { for: "1 s" })];
+    const assertions = [
+      p99().where({ phase: "busy", length: "long" }).below("1 s"),
+      errorRate().where({ phase: "busy" }).is(0),
+    ];
+    assert.deepEqual(
+      planOf({ load, tags: { length: "long" }, assert: assertions }).assertions.map(({ phase, where }) => [
+        phase,
+        where,
+      ]),
+      [
+        ["busy", { length: "long" }],
+        ["busy", undefined],
+      ],
+    );
   });
 
   test("of tokens needs a target whose tokens are measured", () => {

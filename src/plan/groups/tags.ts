@@ -9,6 +9,9 @@ export type Tags = Readonly<Record<string, string>>;
 /** The tag that names the member of a mix. No other tag may have this name. */
 export const TARGET_TAG = "target";
 
+/** The name in `where(…)` that names a phase of the load instead of a tag. */
+export const PHASE_TAG = "phase";
+
 /** Largest number of different sets of tags in a run, because every window keeps statistics for each. */
 export const MAX_GROUPS = 100;
 

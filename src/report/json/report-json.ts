@@ -73,6 +73,7 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: Re
           metric: { ...until.metric },
           ratio: until.ratio,
           where: until.where && { ...until.where },
+          phase: until.phase,
           reachedRatio: precision?.ratio ?? null,
           isReached: precision?.isReached === true,
         }),

@@ -109,6 +109,7 @@ export const repeatSchema = v.object({
       metric: v.record(v.string(), v.unknown()),
       ratio: described(v.number(), "The precision asked for."),
       where: v.exactOptional(v.record(v.string(), v.unknown())),
+      phase: v.exactOptional(v.string()),
       reachedRatio: v.nullable(v.number()),
       isReached: v.boolean(),
     }),

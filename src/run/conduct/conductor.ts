@@ -193,7 +193,7 @@ export class Conductor implements LevelHost {
     return {
       ...parts,
       ...{ sender, abort, plan: planOfPhase(parts.plan, phaseIndex), unit: phase.load.search.unit },
-      ...defined({ handOver }),
+      ...defined({ handOver, phaseLabel: phase.label }),
       runStartNs: this.startNs,
       isScheduled: isScheduled(drive),
       due: drive.kind === "scheduled" ? drive.due : undefined,

@@ -73,12 +73,15 @@ export class EarlyAbort {
     });
   }
 
-  /** Resumes judging at a level. */
-  resume(isScheduled: boolean): void {
+  /** Resumes judging at a level. @param phase name of its phase */
+  resume(isScheduled: boolean, phase?: string): void {
     const { clock } = this.parts;
     const atNs = clock.nowNs();
     const tallies = talliesOf(this.parts, isScheduled);
-    for (const { recent } of this.watched) recent.resume(tallies, atNs);
+    for (const { recent, assertion } of this.watched) {
+      if (assertion.phase === undefined || assertion.phase === phase) recent.resume(tallies, atNs);
+      else recent.pause(atNs);
+    }
     if (this.isRunning) return;
     this.isRunning = true;
     this.timers = this.watched.map((watched) =>
@@ -153,8 +156,9 @@ export class EarlyAbort {
     if (signal.isStopped) return;
     const { index, assertion, abortAfterMs } = watched;
     const { target } = plan;
+    const { phase } = assertion;
     const unit = shownUnitOf(plan);
-    const level = { level: 0, window };
+    const level = { level: 0, window, ...(phase === undefined ? {} : { phase: { index: 0, label: phase } }) };
     const { state, measured, text } = judge(assertion, [level], target.batchSize, unit);
     watched.looks++;
     if (state !== "fail" || measured === undefined) return;

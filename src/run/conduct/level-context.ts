@@ -44,6 +44,8 @@ export interface LevelContext {
   /** Start of the run, monotonic. */
   readonly runStartNs: number;
   readonly isScheduled: boolean;
+  /** Name of its phase. Absent: the load has no phases. */
+  readonly phaseLabel?: string;
   /** See {@link Drive}. */
   readonly due?: DueSpan | undefined;
   /** Whether lanes may be idle. */

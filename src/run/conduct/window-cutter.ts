@@ -89,10 +89,10 @@ export class WindowCutter {
   }
 
   private async open(startNs: number, options: Partial<CountOptions>): Promise<void> {
-    const { abort, observer, poller, isScheduled } = this.context;
+    const { abort, observer, poller, isScheduled, phaseLabel } = this.context;
     const beginning = this.beginWindow(startNs, options);
     this.startNs = startNs;
-    abort?.resume(isScheduled);
+    abort?.resume(isScheduled, phaseLabel);
     poller?.start();
     const { number, startNs: begunNs } = await beginning;
     // A level limited by time has its full length, even if the message to begin took time.

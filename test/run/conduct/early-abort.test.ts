@@ -65,6 +65,27 @@ describe("an assertion that ends the run", () => {
     assert.equal(phased?.phases.length, 2);
   });
 
+  test("does so only in the phase that it names", LIMIT, async () => {
+    const of = (phase: string) => ({
+      load: {
+        kind: "phases",
+        phases: [time(hold(7), 400, { name: "busy" }), time(hold(7), 400, { name: "calm" })],
+      } as const,
+      assertions: [{ ...failing.assertions[0], phase }],
+    });
+    const run = async (phase: string) =>
+      startPlan(makePlan({ target: { url: server.url }, ...of(phase) }), {
+        openObserver: () => Promise.resolve({}),
+        check: () => Promise.resolve(),
+      }).result;
+    const ended = async (phase: string) => {
+      const { error, levels } = await run(phase);
+      return [error?.code, levels.map(({ outcome, phase: at }) => `${at?.label} ${outcome}`)];
+    };
+    assert.deepEqual(await ended("calm"), ["assertion-failed", ["busy measured", "calm partial"]]);
+    assert.deepEqual(await ended("busy"), ["assertion-failed", ["busy partial"]]);
+  });
+
   test("ends a run without phases too, and one that holds ends nothing", LIMIT, async () => {
     const at = { target: { url: server.url }, load: hold(7) };
     const mode = { kind: "duration", durationMs: 60_000 } as const;
