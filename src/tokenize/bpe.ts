@@ -1,5 +1,5 @@
 import { BYTE_CHARS, toByteChars } from "./byte-alphabet.ts";
-import { type MergeTable, mergePairs } from "./pair-merger.ts";
+import { MergeList, type MergeTable, mergePairs } from "./pair-merger.ts";
 import { type PartConfig, readFlag, readOptionalText, TokenizerFileError } from "./part-config.ts";
 import type { TokenizerModel } from "./tokenizer-model.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
@@ -31,30 +31,14 @@ export function createBpe(config: PartConfig, leavesBytes: boolean): TokenizerMo
   };
 }
 
-/** Reads both forms: `"a b"` and, since 0.20, `["a", "b"]`. */
+/** Returns the merges with their results. */
 function readMerges(config: PartConfig, vocabulary: Vocabulary): MergeTable {
-  const list = config["merges"];
-  if (!Array.isArray(list)) throw new TokenizerFileError("model.merges is not a list");
+  const merges = readMergeList(config["merges"], vocabulary);
   const prefixLength = (readOptionalText(config, "continuing_subword_prefix") ?? "").length;
-  const table = new PairTable(list.length);
-  const lefts = new Int32Array(list.length);
-  const rights = new Int32Array(list.length);
-  for (let rank = 0; rank < list.length; rank++) {
-    const merge: unknown = list[rank];
-    const [left, right] = typeof merge === "string" ? splitMerge(merge) : Array.isArray(merge) ? merge : [];
-    const leftId = vocabulary.idOf(left);
-    const rightId = vocabulary.idOf(right);
-    if (leftId === undefined || rightId === undefined)
-      throw new TokenizerFileError(`model.merges[${rank}] (${JSON.stringify(merge)}) is not in the vocabulary`);
-    table.set(leftId, rightId, rank);
-    lefts[rank] = leftId;
-    rights[rank] = rightId;
-  }
   // Looked up on first use: looking up all merges would take a third of the time to load a large vocabulary.
-  const made = new Int32Array(list.length).fill(-1);
+  const made = new Int32Array(merges.length).fill(-1);
   const make = (rank: number): number => {
-    const left = vocabulary.tokenOf(lefts[rank] as number) as string;
-    const right = vocabulary.tokenOf(rights[rank] as number) as string;
+    const [left, right] = merges.pairOf(rank).map((id) => vocabulary.tokenOf(id) as string) as [string, string];
     const token = vocabulary.idOf(left + right.slice(prefixLength));
     if (token === undefined)
       throw new TokenizerFileError(`the result of model.merges[${rank}] (${left} ${right}) is not in the vocabulary`);
@@ -62,9 +46,26 @@ function readMerges(config: PartConfig, vocabulary: Vocabulary): MergeTable {
     return token;
   };
   return {
-    rankOf: (left, right) => table.get(left, right),
+    rankOf: (left, right) => merges.rankOf(left, right),
     tokenOf: (rank) => ((made[rank] as number) < 0 ? make(rank) : (made[rank] as number)),
   };
+}
+
+/** Reads both forms, `"a b"` and, since 0.20, `["a", "b"]`, unless the file's reader has done so. */
+function readMergeList(list: unknown, vocabulary: Vocabulary): MergeList {
+  if (list instanceof MergeList) return list;
+  if (!Array.isArray(list)) throw new TokenizerFileError("model.merges is not a list");
+  const merges = new MergeList();
+  for (const [rank, merge] of (list as readonly unknown[]).entries()) {
+    const [left, right] = typeof merge === "string" ? splitMerge(merge) : Array.isArray(merge) ? merge : [];
+    const [leftId, rightId] = [left, right].map((token) =>
+      typeof token === "string" ? vocabulary.idOf(token) : undefined,
+    );
+    if (leftId === undefined || rightId === undefined)
+      throw new TokenizerFileError(`model.merges[${rank}] (${JSON.stringify(merge)}) is not in the vocabulary`);
+    merges.add(leftId, rightId);
+  }
+  return merges;
 }
 
 function splitMerge(merge: string): [string, string] {
@@ -123,42 +124,4 @@ function createCharSymbols(
     flush();
     return symbols;
   };
-}
-
-/** A hash table of pairs of token ids. Large vocabularies have hundreds of thousands of merges, and a `Map` takes twice as long to fill. */
-export class PairTable {
-  private readonly mask: number;
-  /** Three numbers per slot: left, right, value + 1. The third one is 0 for a free slot. */
-  private readonly places: Int32Array;
-
-  /** @param count the maximum number of pairs */
-  constructor(count: number) {
-    let size = 16;
-    while (size < 2 * count) size *= 2;
-    this.mask = size - 1;
-    this.places = new Int32Array(3 * size);
-  }
-
-  /** Adds a pair; a later value replaces an earlier one. */
-  set(left: number, right: number, value: number): void {
-    const at = this.find(left, right);
-    this.places[at] = left;
-    this.places[at + 1] = right;
-    this.places[at + 2] = value + 1;
-  }
-
-  /** Returns the pair's value; -1 if it is missing. */
-  get(left: number, right: number): number {
-    return (this.places[this.find(left, right) + 2] as number) - 1;
-  }
-
-  private find(left: number, right: number): number {
-    const { places, mask } = this;
-    let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
-    hash ^= hash >>> 15;
-    for (let place = hash & mask; ; place = (place + 1) & mask) {
-      const at = 3 * place;
-      if (places[at + 2] === 0 || (places[at] === left && places[at + 1] === right)) return at;
-    }
-  }
 }

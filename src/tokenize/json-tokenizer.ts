@@ -4,6 +4,7 @@ import { createBpe } from "./bpe.ts";
 import { type ChatFormat, readChatFormat, readSpecialTokens } from "./chat-format.ts";
 import { createDecoder, type Decode } from "./decoders.ts";
 import { createNormalizer } from "./normalizers.ts";
+import { MergeList } from "./pair-merger.ts";
 import { type PartConfig, pickPart, readOptionalText, readPart, TokenizerFileError } from "./part-config.ts";
 import { createPreTokenizer, type PreTokenizer } from "./pre-tokenizers.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -119,7 +120,7 @@ export function createModel(config: PartConfig, leavesBytes: boolean): Tokenizer
 
 /** Guesses the type, which old files do not contain. */
 function guessType(config: PartConfig): string {
-  if (Array.isArray(config["merges"])) return "BPE";
+  if (Array.isArray(config["merges"]) || config["merges"] instanceof MergeList) return "BPE";
   if (Array.isArray(config["vocab"])) return "Unigram";
   return readOptionalText(config, "continuing_subword_prefix") === undefined ? "WordLevel" : "WordPiece";
 }

@@ -1,18 +1,18 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { parseOutsideJson } from "../plan/document/json-depth.ts";
 import type { Text } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { isObject } from "../plan/objects.ts";
 import { notJson, RunError, textOf, UserError, unreadable, userError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
-import { loadFileText, locate } from "../runtime/files.ts";
+import { loadFileBytes, locate } from "../runtime/files.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision, listHubCache } from "./hub-cache.ts";
 import { TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
 import { loadEncoding } from "./tiktoken.ts";
 import { findEncoding, tiktokenNames } from "./tiktoken-names.ts";
 import type { Tokenizer } from "./tokenizer.ts";
+import { parseTokenizerFile } from "./tokenizer-file.ts";
 
 /** Options for finding a tokenizer. */
 export interface TokenizerOptions {
@@ -140,15 +140,15 @@ async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
 }
 
 async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
-  let text: string;
+  let bytes: Uint8Array;
   try {
-    text = await loadFileText(path);
+    bytes = await loadFileBytes(path);
   } catch (error) {
     if (!isNeeded) return undefined;
     throw unreadable(path, error, "Give an existing tokenizer.json or its folder.");
   }
   try {
-    return parseOutsideJson(text);
+    return parseTokenizerFile(bytes);
   } catch (error) {
     const hint = `Give a ${basename(path)} written by Hugging Face's libraries.`;
     throw notJson(path, error, hint);

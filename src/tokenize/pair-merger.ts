@@ -8,6 +8,58 @@ export interface MergeTable {
   tokenOf(rank: number): number;
 }
 
+/** Merges of token ids by their rank. Large vocabularies have hundreds of thousands, and a `Map` takes four times the memory. */
+export class MergeList {
+  private count = 0;
+  private lefts = new Int32Array(1 << 8);
+  private rights = new Int32Array(1 << 8);
+  /** Rank + 1, at a place that the hash of the pair determines; 0 for a free one. */
+  private places = new Int32Array(1 << 9);
+
+  get length(): number {
+    return this.count;
+  }
+
+  /** Adds a pair with the next rank. The rank of a pair that is added twice is the later one. */
+  add(left: number, right: number): void {
+    if (this.count === this.lefts.length) this.grow();
+    this.lefts[this.count] = left;
+    this.rights[this.count] = right;
+    this.places[this.find(left, right)] = ++this.count;
+  }
+
+  /** Returns the rank of a pair; -1 if it is missing. */
+  rankOf(left: number, right: number): number {
+    return (this.places[this.find(left, right)] as number) - 1;
+  }
+
+  pairOf(rank: number): readonly [left: number, right: number] {
+    return [this.lefts[rank] as number, this.rights[rank] as number];
+  }
+
+  private find(left: number, right: number): number {
+    const { lefts, rights, places } = this;
+    const mask = places.length - 1;
+    let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
+    hash ^= hash >>> 15;
+    for (let place = hash & mask; ; place = (place + 1) & mask) {
+      const rank = (places[place] as number) - 1;
+      if (rank < 0 || (lefts[rank] === left && rights[rank] === right)) return place;
+    }
+  }
+
+  private grow(): void {
+    const { lefts, rights, count } = this;
+    this.lefts = new Int32Array(2 * count);
+    this.rights = new Int32Array(2 * count);
+    this.places = new Int32Array(4 * count);
+    this.lefts.set(lefts);
+    this.rights.set(rights);
+    for (let rank = 0; rank < count; rank++)
+      this.places[this.find(lefts[rank] as number, rights[rank] as number)] = rank + 1;
+  }
+}
+
 /** Up to this number of symbols, scanning all pairs is faster than a heap. */
 const MAX_SCANNED = 48;
 

@@ -1,5 +1,6 @@
 import { mergePairs } from "./pair-merger.ts";
 import type { EncodingName } from "./tiktoken-names.ts";
+import { TokenTable } from "./token-table.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { WordCache } from "./word-cache.ts";
 
@@ -101,14 +102,23 @@ export async function loadEncoding(name: string, encoding: EncodingName): Promis
   return new TiktokenTokenizer(name, readRanks(file.bpe_ranks), pattern, special);
 }
 
-/** Returns the tokens' bytes, each token as a string of characters up to U+00FF, by rank. */
-function readRanks(text: string): string[] {
-  const tokens: string[] = [];
+/** Longest token of the encodings, in bytes: 128 blanks. */
+const MAX_TOKEN_BYTES = 256;
+
+/** Returns the tokens by rank. */
+function readRanks(text: string): TokenTable {
+  const tokens = new TokenTable();
+  const bytes = Buffer.alloc(MAX_TOKEN_BYTES);
   for (const line of text.split("\n")) {
-    const [mark, first, ...encoded] = line.split(" ");
-    if (mark !== "!") continue;
-    const start = Number(first);
-    for (let index = 0; index < encoded.length; index++) tokens[start + index] = atob(encoded[index] as string);
+    if (!line.startsWith("! ")) continue;
+    const firstEnd = line.indexOf(" ", 2);
+    let rank = Number(line.slice(2, firstEnd));
+    // Splitting a line would make a string of each of its 200,000 tokens at once.
+    for (let start = firstEnd + 1, end = firstEnd; end < line.length; start = end + 1) {
+      end = line.indexOf(" ", start);
+      if (end < 0) end = line.length;
+      tokens.set(bytes, 0, bytes.write(line.slice(start, end), "base64"), rank++);
+    }
   }
   return tokens;
 }
@@ -116,18 +126,14 @@ function readRanks(text: string): string[] {
 class TiktokenTokenizer implements Tokenizer {
   readonly name: string;
   readonly endId: number | undefined;
-  private readonly tokens: readonly string[];
-  private readonly ranks = new Map<string, number>();
+  private readonly tokens: TokenTable;
   private readonly pattern: RegExp;
   private readonly special: ReadonlyMap<number, string>;
   private readonly words: WordCache;
 
-  constructor(name: string, tokens: readonly string[], pattern: RegExp, special: Readonly<Record<string, number>>) {
+  constructor(name: string, tokens: TokenTable, pattern: RegExp, special: Readonly<Record<string, number>>) {
     this.name = name;
     this.tokens = tokens;
-    tokens.forEach((token, rank) => {
-      this.ranks.set(token, rank);
-    });
     this.pattern = pattern;
     this.endId = special[END];
     this.special = new Map(Object.entries(special).map(([text, id]) => [id, text]));
@@ -147,29 +153,28 @@ class TiktokenTokenizer implements Tokenizer {
   }
 
   decode(ids: readonly number[]): string {
-    return decoder.decode(Buffer.from(ids.map((id) => this.bytesOf(id)).join(""), "latin1"));
+    return decoder.decode(Buffer.concat(ids.map((id) => this.bytesOf(id))));
   }
 
-  private bytesOf(id: number): string {
-    const special = this.special.get(id);
-    return this.tokens[id] ?? (special === undefined ? "" : toBinary(special));
+  private bytesOf(id: number): Uint8Array {
+    return this.tokens.bytesAt(id) ?? encoder.encode(this.special.get(id) ?? "");
   }
 
   private encodeWord(word: string, ids: number[]): void {
-    const bytes = toBinary(word);
-    const whole = this.ranks.get(bytes);
-    if (whole !== undefined) {
+    const bytes = encoder.encode(word);
+    const whole = this.tokens.idAt(bytes, 0, bytes.length);
+    if (whole >= 0) {
       ids.push(whole);
       return;
     }
-    const symbols = Array.from(bytes, (byte) => this.ranks.get(byte) as number);
+    const symbols = Array.from(bytes, (_, at) => this.tokens.idAt(bytes, at, at + 1));
     const count = mergePairs(symbols, this);
     for (let index = 0; index < count; index++) ids.push(symbols[index] as number);
   }
 
   /** Rank of a pair: a merge has the rank of the resulting token. */
   rankOf(left: number, right: number): number {
-    return this.ranks.get((this.tokens[left] as string) + (this.tokens[right] as string)) ?? -1;
+    return this.tokens.idOfPair(left, right);
   }
 
   /** Token of a rank, which is the rank itself. */
@@ -178,9 +183,5 @@ class TiktokenTokenizer implements Tokenizer {
   }
 }
 
+const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** Returns the text's UTF-8 bytes, each as a character up to U+00FF. */
-function toBinary(text: string): string {
-  return /^[\0-\x7F]*$/.test(text) ? text : Buffer.from(text).toString("latin1");
-}

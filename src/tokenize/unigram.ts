@@ -29,18 +29,17 @@ class Unigram {
   constructor(config: PartConfig) {
     const list = config["vocab"];
     if (!Array.isArray(list)) throw new TokenizerFileError("model.vocab is not a list");
-    const ids = new Map<string, number>();
+    this.vocabulary = new Vocabulary();
     this.scores = new Float64Array(list.length);
     for (const [id, entry] of list.entries()) {
       const [token, score] = Array.isArray(entry) ? (entry as unknown[]) : [];
       if (typeof token !== "string" || typeof score !== "number")
         throw new TokenizerFileError(`model.vocab[${id}] is not a token with its score`);
-      ids.set(token, id);
+      this.vocabulary.setText(token, id);
       this.scores[id] = score;
       const first = token.charCodeAt(0);
       if (token.length > (this.maxLength.get(first) ?? 0)) this.maxLength.set(first, token.length);
     }
-    this.vocabulary = new Vocabulary(ids);
     const unknown = config["unk_id"];
     this.unknown = typeof unknown === "number" ? unknown : undefined;
     this.unknownScore = this.scores.reduce((least, score) => Math.min(least, score), Infinity) - UNKNOWN_PENALTY;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { createBpe, PairTable } from "../../src/tokenize/bpe.ts";
+import { createBpe } from "../../src/tokenize/bpe.ts";
 import { BYTE_CHARS, fromByteChars, toByteChars } from "../../src/tokenize/byte-alphabet.ts";
+import { MergeList } from "../../src/tokenize/pair-merger.ts";
 import { type PartConfig, TokenizerFileError } from "../../src/tokenize/part-config.ts";
 
 /** Byte-pair encoding gives the tokens of Python's tokenizers 0.23.3. */
@@ -108,23 +109,24 @@ test("a merge whose token is missing is refused when a word needs it", () => {
   assert.throws(() => model.encodeWord("bc", []), /the result of model\.merges\[0\] \(b c\) is not in the vocabulary/);
 });
 
-/** The table of pairs of token ids. */
+/** The list of merges. */
 
-test("a table separates many pairs, and a later value replaces an earlier one", () => {
-  const table = new PairTable(30_000);
-  for (let index = 0; index < 30_000; index++) table.set(index % 173, Math.floor(index / 173), index);
-  table.set(5, 7, 99);
+test("a list of merges separates many pairs, and a later rank replaces an earlier one", () => {
+  const merges = new MergeList();
+  for (let index = 0; index < 30_000; index++) merges.add(index % 173, Math.floor(index / 173));
+  merges.add(5, 7);
   for (let index = 0; index < 30_000; index++) {
-    const expected = index === 5 + 7 * 173 ? 99 : index;
-    assert.equal(table.get(index % 173, Math.floor(index / 173)), expected);
+    const expected = index === 5 + 7 * 173 ? 30_000 : index;
+    assert.equal(merges.rankOf(index % 173, Math.floor(index / 173)), expected);
   }
-  assert.equal(table.get(173, 0), -1);
+  assert.equal(merges.rankOf(173, 0), -1);
+  assert.deepEqual([merges.length, merges.pairOf(30_000), merges.pairOf(174)], [30_001, [5, 7], [1, 1]]);
 });
 
-test("a pair is not its reverse, and 0 is a value", () => {
-  const table = new PairTable(1);
-  table.set(0, 1, 0);
-  assert.deepEqual([table.get(0, 1), table.get(1, 0), table.get(0, 0)], [0, -1, -1]);
+test("a pair is not its reverse, and 0 is a rank", () => {
+  const merges = new MergeList();
+  merges.add(0, 1);
+  assert.deepEqual([merges.rankOf(0, 1), merges.rankOf(1, 0), merges.rankOf(0, 0)], [0, -1, -1]);
 });
 
 /** The alphabet of byte-level tokenizers. */

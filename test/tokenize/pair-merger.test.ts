@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { PairTable } from "../../src/tokenize/bpe.ts";
-import { mergePairs } from "../../src/tokenize/pair-merger.ts";
+import { MergeList, mergePairs } from "../../src/tokenize/pair-merger.ts";
 
 /** The merging of pairs against the rule itself, for words on both sides of where it changes its way. */
 
@@ -31,13 +30,11 @@ test("merges by rank", () => {
   let shortened = 0;
   fc.assert(
     fc.property(merges, word, (known, symbols) => {
-      const table = new PairTable(known.length);
-      known.forEach(([left, right], rank) => {
-        table.set(left, right, rank);
-      });
+      const merges = new MergeList();
+      for (const [left, right] of known) merges.add(left, right);
       const own = [...symbols];
       const count = mergePairs(own, {
-        rankOf: (left, right) => table.get(left, right),
+        rankOf: (left, right) => merges.rankOf(left, right),
         tokenOf: (rank) => SYMBOLS + rank,
       });
       if (symbols.length > 60 && count < symbols.length) shortened++;

@@ -27,14 +27,12 @@ const bytes: readonly (readonly [text: string, ids: readonly number[] | undefine
 ];
 for (const [text, ids] of bytes) {
   test(`the bytes of ${JSON.stringify(text)} are ${ids ?? "missing"}`, () => {
-    const vocabulary = new Vocabulary(
-      new Map([
-        ["<0x0A>", 1],
-        ["<0xC3>", 2],
-        ["<0xA9>", 3],
-        ["<0x0a>", 9],
-      ]),
-    );
+    const vocabulary = Vocabulary.of([
+      ["<0x0A>", 1],
+      ["<0xC3>", 2],
+      ["<0xA9>", 3],
+      ["<0x0a>", 9],
+    ]);
     assert.deepEqual(vocabulary.bytesOf(text), ids);
   });
 }

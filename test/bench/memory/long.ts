@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { formatCount } from "../../../src/plan/units.ts";
 import { describeMachine } from "../../../src/runtime/machine.ts";
 import { type LlmStubOptions, startLlmStub } from "../../servers/llm-stub.ts";
-import { tinyTokenizer } from "../../servers/tiny-llama.ts";
 import { benchFolder } from "../clients.ts";
 import { type Goal, judgeGoal, renderTable } from "../goals.ts";
+import { writeLargeTokenizer } from "./large-tokenizer.ts";
 import { leastOf, slopeMbPerHour, type Watched, watchMemory } from "./watch.ts";
 
 /** Memory over hours: runs at a high rate with everything recorded, and the line through their memory. */
@@ -30,14 +30,21 @@ const STREAMS = { ttftMs: 50, itlMs: 10, tokens: 20 };
 interface LongCase {
   readonly title: string;
   readonly server: LlmStubOptions;
-  args(port: number, sec: number, folder: string): readonly string[];
+  args(place: RunPlace, sec: number): readonly string[];
+}
+
+interface RunPlace {
+  readonly port: number;
+  /** Of its reports. */
+  readonly folder: string;
+  readonly tokenizer: string;
 }
 
 const CASES: readonly LongCase[] = [
   {
     title: "HTTP",
     server: { ttftMs: 5, tokens: STREAMS.tokens },
-    args: (port, sec, folder) => {
+    args: ({ port, folder }, sec) => {
       const data = JSON.stringify({ model: "tiny", messages: [{ role: "user", content: "the quick brown fox" }] });
       const load = ["-d", data, "-c", String(HTTP_USERS)];
       return ["http", `http://127.0.0.1:${port}/v1/chat/completions`, ...load, ...everything(sec, folder)];
@@ -46,16 +53,16 @@ const CASES: readonly LongCase[] = [
   {
     title: "token streams",
     server: STREAMS,
-    args: (port, sec, folder) => {
-      const model = ["-m", "tiny", "--tokenizer", tinyTokenizer, "--isl", "50"];
+    args: ({ port, folder, tokenizer }, sec) => {
+      const model = ["-m", "tiny", "--tokenizer", tokenizer, "--isl", "50"];
       return ["llm", `127.0.0.1:${port}`, ...model, "-c", String(STREAM_USERS), ...everything(sec, folder)];
     },
   },
   {
     title: "token streams, genai-perf mode",
     server: STREAMS,
-    args: (port, sec, folder) => {
-      const model = ["-m", "tiny", "--tokenizer", tinyTokenizer, "--endpoint-type", "chat", "--streaming"];
+    args: ({ port, folder, tokenizer }, sec) => {
+      const model = ["-m", "tiny", "--tokenizer", tokenizer, "--endpoint-type", "chat", "--streaming"];
       const load = ["--isl", "50", "--concurrency", String(STREAM_USERS), "--benchmark-duration", String(sec)];
       return ["genai-perf", "profile", ...model, "-u", `127.0.0.1:${port}`, ...load, "--artifact-dir", folder];
     },
@@ -86,20 +93,21 @@ export interface LongMemory {
  * does not depend on the others.
  */
 export async function measureLongMemory(executable: string, minutes: number): Promise<readonly LongMemory[]> {
-  return Promise.all(CASES.map((one, index) => measureCase(executable, one, { sec: minutes * 60, index })));
+  const tokenizer = writeLargeTokenizer();
+  return Promise.all(CASES.map((one, index) => measureCase(executable, one, { sec: minutes * 60, index, tokenizer })));
 }
 
 async function measureCase(
   executable: string,
   { title, server, args }: LongCase,
-  { sec, index }: { readonly sec: number; readonly index: number },
+  { sec, index, tokenizer }: { readonly sec: number; readonly index: number; readonly tokenizer: string },
 ): Promise<LongMemory> {
   const folder = join(benchFolder, "runs", `memory-${index}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const stub = await startLlmStub(server);
   try {
-    const command = [executable, ...args(stub.port, sec, folder)];
+    const command = [executable, ...args({ port: stub.port, folder, tokenizer }, sec)];
     const watched = await watchMemory(command, { everySec: EVERY_SEC, limitSec: sec + REPORT_SEC });
     return describe(title, (await stub.counter()).requests, watched, sec);
   } finally {
