@@ -225,9 +225,15 @@ function copyClient(peer: Peer): Client {
     // A program that copies the bytes of requests and responses, and does nothing else.
     name: copyName,
     version: peer.version,
-    ways: ["http"],
+    ways: ["http", "grpc"],
     isPlain: true,
     command: (load, stub, { durationS }) => {
+      const amount = ["-connections", String(load.concurrency), "-for", `${durationS}s`];
+      if (load.way === "grpc") {
+        const message = writePayload("simple.bin", makeGrpcMessage(batchOf(load)));
+        const call = ["-call", `127.0.0.1:${stub.grpcPort}`, "-path", "/inference.GRPCInferenceService/ModelInfer"];
+        return [...peer.command, ...call, "-request", message, ...amount];
+      }
       const { headers, body } = makeHttpRequest(batchOf(load));
       const lines = Object.entries({ Host: "127.0.0.1", ...headers, "Content-Length": String(body.length) });
       const head = [
@@ -237,7 +243,6 @@ function copyClient(peer: Peer): Client {
         "",
       ];
       const file = writePayload("simple.request", Buffer.concat([Buffer.from(head.join("\r\n")), body]));
-      const amount = ["-connections", String(load.concurrency), "-for", `${durationS}s`];
       return [...peer.command, "-copy", `127.0.0.1:${stub.httpPort}`, "-request", file, ...amount];
     },
     readReport: readCopy,

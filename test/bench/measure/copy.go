@@ -24,6 +24,11 @@ func copyRequests(address, file string, connections int, duration time.Duration)
 	for range connections {
 		go func() { results <- copyOnConnection(address, request, end) }()
 	}
+	printTimes(results, connections)
+}
+
+// printTimes prints the percentiles of the times of all connections.
+func printTimes(results <-chan []time.Duration, connections int) {
 	var all []time.Duration
 	for range connections {
 		all = append(all, <-results...)

@@ -3,12 +3,13 @@
 //	measure -out FILE [-limit 60s] [-until URL] [-awake] -- command arguments…
 //	measure -sleep-on CORE
 //	measure -copy HOST:PORT -request FILE [-connections 16] [-for 4s]
+//	measure -call HOST:PORT -path METHOD -request FILE [-connections 16] [-for 4s]
 //
 // FILE gets {"start_ns","wall_ms","user_us","system_us","peak_rss_kb","exit","timed_out"}. start_ns is the wall clock just before
 // the process starts. CPU time includes every descendant, the orphaned too; peak_rss_kb is the largest single process.
 // With -until the command is killed as soon as that URL answers: this is how a time to the first request is taken without polling.
 // With -awake the machine's cores do not sleep meanwhile. -sleep-on prints how late a thread wakes on a core: see lateness.go.
-// -copy sends a file's bytes as requests: see copy.go.
+// -copy sends a file's bytes as requests: see copy.go; -call does so with calls of gRPC: see copy_grpc.go.
 package main
 
 import (
@@ -39,18 +40,24 @@ type result struct {
 
 func main() {
 	log.SetFlags(0)
-		outFile := flag.String("out", "", "file for the result")
+	outFile := flag.String("out", "", "file for the result")
 	limit := flag.Duration("limit", time.Minute, "kill the command after this long")
 	untilURL := flag.String("until", "", "kill the command once this URL answers")
 	awake := flag.Bool("awake", false, "keep cores from sleeping")
 	sleepOn := flag.Int("sleep-on", -1, "a core's number: print how late a thread wakes there")
 	copyTo := flag.String("copy", "", "the address of an HTTP server")
-	request := flag.String("request", "", "with -copy: the file of the request's bytes")
-	connections := flag.Int("connections", 16, "with -copy: how many")
-	duration := flag.Duration("for", 4*time.Second, "with -copy: how long")
+	callTo := flag.String("call", "", "the address of a gRPC server")
+	path := flag.String("path", "", "with -call: of the method")
+	request := flag.String("request", "", "with -copy or -call: the file of the request's bytes, or of the message")
+	connections := flag.Int("connections", 16, "with -copy or -call: how many requests at once")
+	duration := flag.Duration("for", 4*time.Second, "with -copy or -call: how long")
 	flag.Parse()
 	if *copyTo != "" {
 		copyRequests(*copyTo, *request, *connections, *duration)
+		return
+	}
+	if *callTo != "" {
+		copyCalls(*callTo, *request, *path, *connections, *duration)
 		return
 	}
 	if *awake {
