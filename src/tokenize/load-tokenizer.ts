@@ -72,7 +72,12 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
 
 /** Suggests a tokenizer for a mistyped name: an encoding, or a model in the hub's cache. Undefined if no name is similar. */
 export async function nearestTokenizer(name: string, env: Environment = process.env): Promise<string | undefined> {
-  return nearestName(name, [...tiktokenNames(), ...(await listHubCache(hubCacheFolder(env)))]);
+  const names = [...tiktokenNames(), ...(await listHubCache(hubCacheFolder(env)))];
+  // The cache also lists a model that is there in another revision, or without the file.
+  return nearestName(
+    name,
+    names.filter((other) => other !== name),
+  );
 }
 
 /** Adds the likely name at the beginning of an error's hint. */

@@ -92,7 +92,9 @@ test("a model in the hub's cache is found by branch, tag and commit", async () =
     assert.equal(tokenizer.name, "org/model");
     assert.equal(tokenizer.decode(tokenizer.encode("Hi there")), "Hi there");
   }
-  assert.match(await refusal("org/model", { ...offline("hub"), revision: "v2" }), /revision v2/);
+  const other = await refusal("org/model", { ...offline("hub"), revision: "v2" });
+  assert.match(other, /revision v2/);
+  assert.doesNotMatch(other, /Did you mean/);
 });
 
 test("a cached model comes before the encoding of the same name", async () => {

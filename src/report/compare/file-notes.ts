@@ -101,6 +101,9 @@ const MOST_CHARACTERS = 60;
 
 function describeValues(values: ReadonlySet<string> | undefined): string {
   if (values === undefined) return "(none)";
-  const text = [...values].sort().join(" | ");
+  const text = [...values]
+    .map((value) => value || '""')
+    .sort()
+    .join(" | ");
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }

@@ -108,11 +108,13 @@ const FORMATS = {
   generate: {
     build: (entry, _model, settings) => ({ text_input: entry.texts, ...streamAndLength(entry, settings) }),
   },
+  /** Text Generation Inference. The path `/` streams only where the body says so; `/generate_stream` always does. */
   huggingface_generate: {
-    build: (entry, model) => ({
+    build: (entry, model, settings) => ({
       model,
       inputs: [...(entry.images ?? []).map((image) => `![](${image})`), ...entry.texts].join(" "),
       ...(entry.maxTokens === undefined ? {} : { parameters: { max_new_tokens: entry.maxTokens } }),
+      ...streamOf(settings),
     }),
     merge: mergeParameter,
   },

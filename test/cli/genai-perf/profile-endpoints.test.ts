@@ -370,6 +370,22 @@ describe("endpoint types of Rampart's own", () => {
     assert.deepEqual(input.extra, { x: "", y: { z: "" } });
   });
 
+  test("huggingface_generate is streamed at the server's root if it is asked for", LIMIT, async () => {
+    // Like Text Generation Inference: its path / looks at the body, and the last event has the whole text too.
+    const tokens = ["the", " the"].map((text, index) => ({
+      token: { id: index, text, special: false },
+      generated_text: index === 1 ? "the the" : null,
+    }));
+    const { code, err, report } = await run(
+      ({ body }) => (body["stream"] === true ? stream(tokens, false) : '[{"generated_text":"the the"}]'),
+      ["--endpoint-type", "huggingface_generate", "--streaming"],
+    );
+    assert.equal(code, 0, err);
+    assert.equal(report["output_sequence_length"]?.avg, ANSWER_TOKENS);
+    assert.ok((report["time_to_first_token"]?.avg ?? 0) > 0, "only streams have it");
+    assert.doesNotMatch(err, /not streamed/);
+  });
+
   test("generate_stream: Triton's, streamed without being asked", LIMIT, async () => {
     const events = stream([{ text_output: "the" }, { text_output: " the" }], false);
     const { code, err, out, received, report } = await run(() => events, ["--endpoint-type", "generate_stream"]);

@@ -113,10 +113,12 @@ describe("differences of the plans", () => {
 
   test("are listed with both values", () => {
     const base = { name: "base", runs: [make({ model: "a", url: "x" })] };
-    const next = { name: "new", runs: [make({ model: "b", url: "x", extra: "1" })] };
+    // GenAI-Perf writes `goodput: ""` where no limits are given.
+    const next = { name: "new", runs: [make({ model: "b", url: "x", extra: "1", goodput: "" })] };
     assert.deepEqual(compareRuns(base, next, SETTINGS).differences, [
       { path: "model", base: "a", next: "b" },
       { path: "extra", base: "(none)", next: "1" },
+      { path: "goodput", base: "(none)", next: '""' },
     ]);
   });
 

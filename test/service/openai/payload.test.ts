@@ -74,8 +74,16 @@ const plain: [PayloadFormat, PromptEntry, string][] = [
   ["cohere_rankings", { texts: ["q"], passages: ["x"] }, '{"model":"tiny","query":"q","documents":["x"]}'],
   ["tei_rankings", { texts: ["q"], passages: ["x"] }, '{"query":"q","texts":["x"]}'],
   ["generate", entry, '{"text_input":["a prompt"],"stream":true,"max_tokens":10}'],
-  ["huggingface_generate", entry, '{"model":"tiny","inputs":"a prompt","parameters":{"max_new_tokens":10}}'],
-  ["huggingface_generate", { texts: ["a"], images: [image] }, `{"model":"tiny","inputs":"![](${image}) a"}`],
+  [
+    "huggingface_generate",
+    entry,
+    '{"model":"tiny","inputs":"a prompt","parameters":{"max_new_tokens":10},"stream":true}',
+  ],
+  [
+    "huggingface_generate",
+    { texts: ["a"], images: [image] },
+    `{"model":"tiny","inputs":"![](${image}) a","stream":true}`,
+  ],
   [
     "tensorrtllm",
     entry,

@@ -87,11 +87,12 @@ export const readExtraInput: FlagReader = (builder, values, from) => {
   else add({ [name]: typedValue(value) });
 };
 
+/** Unlike GenAI-Perf, negative numbers and exponents are numbers: servers refuse a `presence_penalty` that is a text. */
 function typedValue(text: string): unknown {
   const lower = text.toLowerCase();
   if (lower === "true" || lower === "false") return lower === "true";
-  if (/^\d+$/.test(text)) return parseInteger(text) ?? new JsonNumber(BigInt(text).toString());
-  if (!/^(\d+\.\d*|\.\d+)$/.test(text)) return text;
+  if (/^-?\d+$/.test(text)) return parseInteger(text) ?? new JsonNumber(BigInt(text).toString());
+  if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) || !Number.isFinite(Number(text))) return text;
   const value = Number(text);
   return Number.isInteger(value) ? new JsonNumber(formatFloat(value)) : value;
 }
