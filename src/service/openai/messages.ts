@@ -4,10 +4,10 @@ import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
 /** The Anthropic API rejects requests without a limit. */
 const MESSAGES_MAX_TOKENS = 1024;
 
-/** Returns the system message, the user context and the prompt, if present, as chat messages. */
+/** Returns the system message, if present, and the prompt as chat messages. */
 export function chatMessages(entry: PromptEntry, content: Json): JsonObject[] {
   const system = entry.system === undefined ? [] : [{ role: "system", content: entry.system }];
-  return [...system, ...userMessages(entry, content)];
+  return [...system, { role: "user", content }];
 }
 
 /** Returns a prompt's texts, images and audio as the parts of one chat message. */
@@ -45,15 +45,10 @@ export function toMessagesBody(entry: PromptEntry, model: string): JsonObject {
         ];
   return {
     model,
-    messages: userMessages(entry, content),
+    messages: [{ role: "user", content }],
     ...defined({ system: entry.system }),
     max_tokens: entry.maxTokens ?? MESSAGES_MAX_TOKENS,
   };
-}
-
-function userMessages(entry: PromptEntry, content: Json): JsonObject[] {
-  const context = entry.userContext === undefined ? [] : [{ role: "user", content: entry.userContext }];
-  return [...context, { role: "user", content }];
 }
 
 function imageSource(url: string): JsonObject {
