@@ -45,7 +45,6 @@ interface ReadyTurn {
   readonly shown: Uint8Array;
 }
 
-/** A turn that has been sent. */
 interface SentTurn {
   readonly session: ActiveSession;
   readonly step: number;
@@ -67,9 +66,7 @@ const NO_BYTES = new Uint8Array(0);
  * of the next turns. Turns are encoded separately from sending, because encoding takes time.
  */
 export class SessionFeed extends RequestFeed {
-  /** Number of turns in all sessions. */
   readonly turnCount: number;
-  /** Whether the headers of any response are read. */
   readonly readsHeaders: boolean;
   /** Encodings of turns that are always the same. */
   private readonly fixed = new WeakMap<Payload, WireRequest>();

@@ -38,9 +38,7 @@ export interface FrameEvents {
 /** Handles the frames that a connection receives, and keeps its open streams. */
 export class FrameHandler implements FrameSink {
   readonly reader = new FrameReader(this);
-  /** Open streams by id. */
   readonly streams = new OpenStreams();
-  /** Id of the next stream that the client opens. */
   nextStreamId = 1;
   /** SETTINGS_HEADER_TABLE_SIZE of the peer, in bytes. */
   peerTableBytes = 4096;
@@ -99,7 +97,6 @@ export class FrameHandler implements FrameSink {
     stream.sink.onHeaders(headers, isLast);
   }
 
-  /** Fails all open streams. */
   failAll(problem: StreamFailure): void {
     const streams = this.streams.values();
     this.streams.clear();
