@@ -23,23 +23,8 @@ export type GroupJson = NonNullable<LevelJson["groups"]>[number];
 /** Measurements of the requests of a level or a group, as data. */
 export type MeasuredJson = Omit<GroupJson, "tags">;
 
-/** The requested and the delivered load, as data. */
-export type DeliveryJson = LevelJson["load"];
-
-/** Requests in flight, as data. */
-export type InFlightJson = LevelJson["inFlight"];
-
 /** Resource use and delays of the client, as data. */
 export type ClientJson = NonNullable<LevelJson["client"]>;
-
-/** State of a search's limits at a level, as data. */
-export type LimitsJson = NonNullable<LevelJson["limits"]>;
-
-/** A measurement that a search repeated, as data. */
-export type RepeatJson = NonNullable<LevelJson["repeats"]>[number];
-
-/** An interval of a timeline, as data. */
-export type TimelineJson = LevelJson["timeline"][number];
 
 /** Unit of the number of a level: requests in flight, or requests per second. */
 export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate", "session-rate"]);
