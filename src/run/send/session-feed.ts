@@ -4,6 +4,7 @@ import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { SessionTally } from "../../result/run-result.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { createRandomFor, drawNormal, type Random } from "../../runtime/random.ts";
 import type { Payload, RequestContent } from "../../service/content.ts";
 import type { Conversation, Service } from "../../service/service.ts";
@@ -58,8 +59,6 @@ export interface SessionFeedOptions {
   /** Seed of think times. Default: 0. */
   readonly seed?: number | undefined;
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 /**
  * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held on one slot, and its responses become part
