@@ -36,17 +36,6 @@ const TYPE_NAMES: Readonly<Record<Datatype, string>> = {
   BYTES: "string",
 };
 
-const INTEGER_BITS: Readonly<Partial<Record<Datatype, number>>> = {
-  UINT8: 8,
-  UINT16: 16,
-  UINT32: 32,
-  UINT64: 64,
-  INT8: 8,
-  INT16: 16,
-  INT32: 32,
-  INT64: 64,
-};
-
 /** Elements from a file: their binary form, their number, and the shape of nested arrays. */
 interface Content {
   readonly bytes: Uint8Array;
@@ -166,10 +155,10 @@ function readElements(elements: readonly unknown[], datatype: Datatype): Content
 function isElement(element: unknown, datatype: Datatype): boolean {
   if (datatype === "BYTES") return typeof element === "string";
   if (datatype === "BOOL") return typeof element === "boolean";
-  const bits = INTEGER_BITS[datatype];
-  if (bits === undefined) return isFloat(element, datatype);
+  if (!datatype.includes("INT")) return isFloat(element, datatype);
   if (typeof element !== "bigint" && !Number.isInteger(element)) return false;
   const value = BigInt(element as number | bigint);
+  const bits = 8 * elementBytes(datatype);
   return value === (datatype.startsWith("U") ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value));
 }
 

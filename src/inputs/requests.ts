@@ -3,6 +3,7 @@ import { functionOf } from "../plan/functions.ts";
 import { defined } from "../plan/objects.ts";
 import { unreadable, userError } from "../plan/problem.ts";
 import { countOf } from "../plan/units.ts";
+import { NO_BYTES } from "../runtime/bytes.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
 import type { PayloadRequest } from "../service/content.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
@@ -24,7 +25,6 @@ import { describeBody, type RequestBody, type RequestOfScenario, toBodyPlan } fr
 /** Maximum size of all requests that a scenario's function makes, which stay in memory. */
 export const MAX_MADE_BYTES = 1024 * 1024 * 1024; // 1 GiB
 
-const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
 
 /**

@@ -256,7 +256,6 @@ export class LoadSearch {
     return this.tried.length;
   }
 
-  /** Returns the number of times that a load was measured. */
   timesTried(load: number): number {
     return this.tried.filter((one) => one === load).length;
   }

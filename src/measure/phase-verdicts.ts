@@ -1,4 +1,4 @@
-import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
+import type { PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
 import { formatDurationNs, formatPct, msToNs, nsToSec, secToNs } from "../plan/units.ts";
 import { welchFreedom } from "./compare/change.ts";
 import { certaintyOf } from "./intervals/certainty.ts";
@@ -111,7 +111,10 @@ function changeBetween(first: readonly number[], last: readonly number[]): Chang
 const NOT_REACHED = "the run ended before this phase did";
 
 /** The drift passes or fails if the whole intervals of both changes are on the same side of the limit. */
-function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omit<PhaseVerdict, "phaseIndex"> {
+function judgeDrift(
+  { maxRatio }: NonNullable<PhasePlan["drift"]>,
+  level: PhaseLevel | undefined,
+): Omit<PhaseVerdict, "phaseIndex"> {
   const text = `drift of latency and throughput at most ${formatPct(maxRatio)} for the worse`;
   if (level === undefined || level.outcome === "partial") return { state: "unresolved", text, measured: NOT_REACHED };
   const drift = measureDrift(level.timeline);

@@ -67,9 +67,6 @@ export function schedulePartSchema() {
 /** A phase of a load: one load follows another without a pause. */
 export type PhasePlan = PlanOf<typeof phaseSchema>;
 
-/** The check of a phase's drift. */
-export type DriftPlan = NonNullable<PhasePlan["drift"]>;
-
 export type RecoveryPlan = NonNullable<PhasePlan["recovery"]>;
 
 export function phaseSchema(load: Schema<LoadPlan>) {

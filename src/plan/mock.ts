@@ -57,7 +57,6 @@ export function mockSchema() {
         tokenGapMs: ms,
         /** Number of tokens in a response, if the request has no limit. */
         osl: tokens(1),
-        /** Tokens per event of a stream. */
         tokensPerEvent: tokens(1),
         /** Number of reasoning tokens at the start of a chat response. */
         reasoningTokens: tokens(0),

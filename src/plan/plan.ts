@@ -78,8 +78,6 @@ export function planRestSchema(metric: Schema<MetricPlan>, isMetricsUrl: (url: s
 /** The parameters of a scenario with the values of this run, by name. Secret values are hidden. */
 export type ParametersPlan = PlanOf<typeof parametersSchema>;
 
-export type ParameterSource = ParametersPlan[string]["from"];
-
 /** Returns the schema of the parameters of a scenario. */
 export function parametersSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()]);
@@ -273,9 +271,6 @@ function clientSchema() {
     isMpi: v.boolean(),
   });
 }
-
-/** Effect of failed requests on the run. */
-export type FailuresPlan = PlanOf<typeof failuresSchema>;
 
 /** Returns the schema of the effect of failed requests on the run. */
 function failuresSchema() {

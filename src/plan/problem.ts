@@ -154,7 +154,6 @@ function textOfProblem({ path, message, value, hint }: Problem): Text {
   return [...sentence([path, ": ", message, value === undefined ? "" : ` (got ${value})`]), ...spaced(hint)];
 }
 
-/** Adds a space before a hint. */
 function spaced(hint: Text): readonly Text[] {
   return hint === "" ? [] : [" ", hint];
 }

@@ -7,12 +7,6 @@ export type PromptsPlan = PlanOf<typeof promptsSchema>;
 /** Maximum length of a generated text, in tokens: as long as the longest contexts of models. */
 export const MOST_PROMPT_TOKENS = 10_000_000;
 
-/** A normal distribution of lengths in tokens. With a deviation of 0, always the mean. */
-export type LengthPlan = PromptsPlan["isl"];
-
-/** One kind of request in a mix. */
-export type MixPartPlan = PromptsPlan["mix"][number];
-
 export function promptsSchema() {
   const whole = (least: number) => v.pipe(v.number(), isWhole(), atLeast(least));
   const length = v.object({

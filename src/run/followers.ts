@@ -42,7 +42,6 @@ export async function followTokens(
   }
 }
 
-/** Parts of a run with followers. */
 interface Followed extends RunParts {
   readonly signal: RunSignal;
   readonly tokens: RunTokens | undefined;

@@ -232,7 +232,6 @@ async function openGroups(plan: Plan, session: Session): Promise<RequestGroups |
   return groupRequests(plan, session);
 }
 
-/** Opens the plan's target, or the targets of a mix. */
 async function openAnyTarget(plan: Plan, options: TargetOptions): Promise<Target> {
   if (membersOf(plan.target).length === 0) return openTarget(plan, options);
   return openMixedTarget(plan, options);

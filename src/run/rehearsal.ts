@@ -8,6 +8,7 @@ import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
+import { NO_BYTES } from "../runtime/bytes.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
 import { startsCold } from "../runtime/cold-start.ts";
 import type { OpenSocket } from "../runtime/socket.ts";
@@ -60,7 +61,6 @@ export interface Rehearsed {
 const STALL_TIMEOUT_NS = 60e9;
 /** The end does not wait for a response that never arrives. */
 const LATE_RATIO = 10;
-const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSE: ResponseRequest = () => ({ parts: [NO_BYTES] });
 const NO_TOKENS: ResponseSink = {
   knowsPrompt: () => true,

@@ -34,7 +34,6 @@ export interface RunParts {
 
 /** Receives each judged request, for a remote conductor. */
 export interface JudgedRequests {
-  /** Whether the bodies of responses are needed. */
   readonly needsBodies: boolean;
   /** @param content content of the request, unless it follows from its step of the data */
   add(call: Call, slots: Slots, failure: Failure | undefined, content?: RequestContent): void;
@@ -63,7 +62,6 @@ export interface ConductorParts extends RunParts {
   createSender(listener: SenderListener): LoadSender;
   /** The clock by which the sender sends. */
   readonly clock: Clock;
-  /** Number of lanes of the sender. */
   readonly laneCount: number;
   /** Number of turns of all sessions. Absent: the load has no sessions. */
   readonly turnCount?: number | undefined;

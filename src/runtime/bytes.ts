@@ -66,6 +66,8 @@ export function viewJoined(parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(buffer, byteOffset, end - byteOffset);
 }
 
+export const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
 /** Concatenates pieces of data, in memory of their own. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let size = 0;

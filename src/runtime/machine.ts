@@ -47,7 +47,6 @@ export interface HostResources {
   readonly memoryBytes: number;
   /** Maximum number of open files and sockets of this process. */
   readonly fileLimit: number;
-  /** Number of open files and sockets. */
   readonly openFiles: number;
   /** Number of ports for outgoing connections to one address. */
   readonly localPorts: number;

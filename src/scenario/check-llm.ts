@@ -7,7 +7,7 @@ import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
 import { callOf } from "./form.ts";
 import type { Inputs } from "./input-data.ts";
-import { canBe, describeInputs, isPlain, promptOptionsOf } from "./inputs.ts";
+import { describeInputs, inputBuilderOf, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
 import { holdsSessions, loadCallOf } from "./loads/table.ts";
 import { type PromptsData, toAudioPlan } from "./prompts.ts";
@@ -32,7 +32,8 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   if (content === undefined) return checkTensors(callOf(builder), inputs, assert);
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
-  if (inputs === undefined || !canBe(inputs, "payloads") || isPlain(inputs)) {
+  const given = inputs && inputBuilderOf(inputs);
+  if (given?.makes.includes("payloads") !== true || given.isPlain === true) {
     const hint = exampleOf(["inputs"]) ?? "";
     problems.push(
       problem("conflict", "inputs", "the target takes input.prompts(…) or input.payloads(…)", hint, inputs?.kind),
@@ -172,7 +173,7 @@ function checkOwnRequests(
 ): Problem[] {
   const problems: Problem[] = [];
   const call = callOf(builder);
-  if (inputs !== undefined && (!canBe(inputs, form) || promptOptionsOf(inputs) !== undefined)) {
+  if (inputs !== undefined && (!inputBuilderOf(inputs).makes.includes(form) || promptOptionsOf(inputs) !== undefined)) {
     const hint =
       builder.inputsHint ?? `${OWN_HINTS[form]}eave inputs out and describe the request in the target's options.`;
     problems.push(problem("conflict", "inputs", `${call} takes ${form}`, hint, describeInputs(inputs)));
@@ -191,7 +192,7 @@ function checkTensors(
   assert: readonly Pick<Assertion, "metric">[],
 ): Problem[] {
   const problems: Problem[] = [];
-  if (inputs !== undefined && !canBe(inputs, "tensors")) {
+  if (inputs !== undefined && !inputBuilderOf(inputs).makes.includes("tensors")) {
     const hint = "Use input.random(), input.zero() or input.json(…), or an openai(…) target.";
     problems.push(problem("conflict", "inputs", `${call} takes tensors`, hint, describeInputs(inputs)));
   }

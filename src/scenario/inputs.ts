@@ -1,14 +1,12 @@
 import { isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
-import type { InputsPlan } from "../plan/plan.ts";
 import { kindSchema, type Schema, withHint } from "../plan/schema.ts";
-import type { RequestForm } from "../service/service.ts";
 import { refuseMore } from "./arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import { type DataForm, listCalls } from "./form.ts";
 import { generate, generateBuilder } from "./generate/builder.ts";
 import { chain, chainBuilder } from "./generate/chain.ts";
-import { filesSchema, type InputBuilder, inputBuilder, type TakenInputs } from "./input-builder.ts";
+import { filesSchema, type InputBuilder, inputBuilder } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
 import { type PromptsData, payloads, payloadsBuilder, prompts, promptsBuilder, tracedBuilder } from "./prompts.ts";
 
@@ -160,7 +158,8 @@ const INPUT_BUILDERS: Readonly<Record<string, InputBuilder>> = {
   trace: tracedBuilder,
 };
 
-function builderOf({ kind }: Inputs): InputBuilder {
+/** Returns the builder of inputs. */
+export function inputBuilderOf({ kind }: Inputs): InputBuilder {
   return INPUT_BUILDERS[kind] as InputBuilder;
 }
 
@@ -212,28 +211,9 @@ export function inputForms(): readonly InputForm[] {
     .map(([kind, { form, options, files }]) => ({ kind, form, options: options(), files: files?.() }));
 }
 
-export function canBe(inputs: Inputs, form: RequestForm): boolean {
-  return builderOf(inputs).makes.includes(form);
-}
-
-/** Whether payloads are plain bytes, instead of requests to a language model. */
-export function isPlain(inputs: Inputs): boolean {
-  return builderOf(inputs).isPlain === true;
-}
-
-/** Returns the only target that supports the inputs; undefined if there are others. */
-export function targetFor(inputs: Inputs): InputBuilder["needsTarget"] {
-  return builderOf(inputs).needsTarget;
-}
-
 /** Returns the options of prompts; undefined for other inputs. */
 export function promptOptionsOf(inputs: Inputs): PromptsData | undefined {
-  return builderOf(inputs).isPrompts === true ? (inputs.options as PromptsData) : undefined;
-}
-
-/** Converts inputs to their form in a plan. @param folder base of relative paths */
-export function toInputsPlan(inputs: Inputs, folder: string, taken: TakenInputs): InputsPlan {
-  return builderOf(inputs).toPlan(inputs, folder, taken);
+  return inputBuilderOf(inputs).isPrompts === true ? (inputs.options as PromptsData) : undefined;
 }
 
 /** Returns the call that made inputs, for messages: `input.json(…)`. */

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { DEFAULT_ISL } from "../plan/defaults.ts";
 import { numberHint } from "../plan/nearest-name.ts";
 import { defined } from "../plan/objects.ts";
-import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
+import type { PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import {
   flagSchema,
@@ -271,13 +271,11 @@ function toPromptsPlan(
     count: given.count ?? DEFAULT_COUNT,
     isl: toLengthPlan(given.isl ?? DEFAULT_ISL),
     osl: given.osl === undefined ? null : toLengthPlan(given.osl),
-    mix: lengths.map(
-      ({ isl, osl, share }): MixPartPlan => ({
-        input: toLengthPlan(isl),
-        output: toLengthPlan(osl),
-        sharePct: toPct(share),
-      }),
-    ),
+    mix: lengths.map(({ isl, osl, share }): PromptsPlan["mix"][number] => ({
+      input: toLengthPlan(isl),
+      output: toLengthPlan(osl),
+      sharePct: toPct(share),
+    })),
     prefix,
     sessions: toSessionsPlan(given.sessions),
     systemTokens: given.systemTokens ?? 0,
@@ -339,6 +337,6 @@ export function toAudioPlan(audio: NonNullable<PromptsData["audio"]>): NonNullab
   };
 }
 
-function toLengthPlan(length: Length): LengthPlan {
+function toLengthPlan(length: Length): PromptsPlan["isl"] {
   return typeof length === "number" ? { mean: length, stddev: 0 } : length;
 }

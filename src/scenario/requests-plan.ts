@@ -5,7 +5,7 @@ import { movePath, type Problem, problem } from "../plan/problem.ts";
 import type { AnyAssertion } from "./assertion.ts";
 import { checkLlm } from "./check-llm.ts";
 import type { Inputs } from "./input-data.ts";
-import { describeInputs, promptOptionsOf, random, targetFor, toInputsPlan } from "./inputs.ts";
+import { describeInputs, inputBuilderOf, promptOptionsOf, random } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
 import type { RequestsPlan } from "./mix.ts";
 import { toMixPlan } from "./mix.ts";
@@ -45,7 +45,7 @@ export function toRequestsPlan(part: TargetPart, folder: string, requestCount: n
   } as const;
   return {
     target: builder.toPlan(target, folder, inputs),
-    inputs: builtIn ?? toInputsPlan(given, folder, taken),
+    inputs: builtIn ?? inputBuilderOf(given).toPlan(given, folder, taken),
     ...defined({ tokens }),
   };
 }
@@ -84,7 +84,7 @@ export function checkRequests(
 
 /** Returns a problem if inputs for one kind of target are used with another one, or with a mix. */
 function checkTarget({ target, inputs, prefix }: NamedPart): Problem[] {
-  const needed = inputs && targetFor(inputs);
+  const needed = inputs && inputBuilderOf(inputs).needsTarget;
   if (inputs === undefined || needed === undefined) return [];
   const path = `${prefix}inputs`;
   const call = describeInputs(inputs);

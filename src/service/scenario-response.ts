@@ -1,5 +1,5 @@
 import { parseJson } from "../plan/objects.ts";
-import { joinBytes } from "../runtime/bytes.ts";
+import { joinBytes, NO_BYTES } from "../runtime/bytes.ts";
 import type { RequestContent } from "./content.ts";
 import { splitBytesElements, toJsonElements } from "./json-tensors.ts";
 import type { ResponseKind } from "./openai/response-kind.ts";
@@ -65,7 +65,6 @@ export interface ScenarioResponse {
 }
 
 const decoder = new TextDecoder();
-const NO_BYTES = new Uint8Array(0);
 
 /** Source data of a response. */
 export interface ResponseSource {

@@ -1,21 +1,4 @@
-/** Element types of the KServe v2 protocol. */
-export type Datatype =
-  | "BOOL"
-  | "UINT8"
-  | "UINT16"
-  | "UINT32"
-  | "UINT64"
-  | "INT8"
-  | "INT16"
-  | "INT32"
-  | "INT64"
-  | "FP16"
-  | "BF16"
-  | "FP32"
-  | "FP64"
-  | "BYTES";
-
-const ELEMENT_BYTES: Readonly<Record<Datatype, number>> = {
+const ELEMENT_BYTES = {
   BOOL: 1,
   UINT8: 1,
   UINT16: 2,
@@ -31,6 +14,9 @@ const ELEMENT_BYTES: Readonly<Record<Datatype, number>> = {
   FP64: 8,
   BYTES: -1,
 };
+
+/** Element types of the KServe v2 protocol. */
+export type Datatype = keyof typeof ELEMENT_BYTES;
 
 export const DATATYPES = Object.keys(ELEMENT_BYTES) as readonly Datatype[];
 

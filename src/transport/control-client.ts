@@ -1,4 +1,5 @@
 import { formatDurationNs, nsToMs } from "../plan/units.ts";
+import { NO_BYTES } from "../runtime/bytes.ts";
 import type { Call } from "./call.ts";
 import type { CreateClient, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
@@ -28,7 +29,6 @@ const MAX_SLOTS = 4;
 const MIN_LIMIT_NS = 2e9; // 2 s
 /** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-const NO_BYTES = new Uint8Array(0);
 /**
  * Default limit of a response: 16 MiB. Metadata and statistics have a few kilobytes, and their decoded form takes many times their size.
  */

@@ -1,8 +1,8 @@
+import { NO_BYTES } from "../runtime/bytes.ts";
 import { MOST_RESPONSES_BYTES, ResponsesTooLargeError } from "./failure.ts";
 
 const KEPT_CAPACITY_BYTES = 64 * 1024; // 64 KiB
 const LARGE_BYTES = 16 * 1024 * 1024; // 16 MiB; larger buffers grow by a quarter and are not copied to fit
-const NOTHING = new Uint8Array(0);
 
 /** Maximum size of all large buffers together. */
 export class ByteBudget {
@@ -64,7 +64,7 @@ export function freeNow(bytes: Uint8Array): void {
 export class GrowingBytes {
   /** Number of bytes in the buffer. */
   length = 0;
-  private buffer: Uint8Array = NOTHING;
+  private buffer: Uint8Array = NO_BYTES;
   private readonly budget: ByteBudget | undefined;
   /** Number of bytes counted against the budget. */
   private countedBytes = 0;
@@ -136,7 +136,7 @@ export class GrowingBytes {
     if (this.countedBytes > 0) this.uncount();
     this.length = 0;
     this.expectedBytes = 0;
-    this.buffer = NOTHING;
+    this.buffer = NO_BYTES;
   }
 
   private sizeFor(needed: number): number {

@@ -75,7 +75,7 @@ export const QUESTIONS: readonly Question[] = [
     id: "target",
     message: "What do you want to measure?",
     value: "TARGET",
-    help: `What to measure: ${describeTargets()}. Default: what answers at --url; without --url embedded, or triton when --model is given.`,
+    help: `What to measure: ${describeLabels(WIZARD_TARGETS)}. Default: what answers at --url; without --url embedded, or triton when --model is given.`,
     isNeeded: always,
     choices: (_answers, { detected, given }) => {
       const known = given.target === undefined ? (detected?.found ?? []).map(({ target }) => target) : [];
@@ -157,7 +157,7 @@ export const QUESTIONS: readonly Question[] = [
     id: "goal",
     message: "What do you want to find out?",
     value: "GOAL",
-    help: `What to find out: ${describeGoals()}. Default: number for a single number of users or rate, otherwise curve.`,
+    help: `What to find out: ${describeLabels(GOALS)}. Default: number for a single number of users or rate, otherwise curve.`,
     isNeeded: always,
     choices: (_answers, around) => goalsFor(around),
     preset: (_answers, around) => {
@@ -186,10 +186,7 @@ export const QUESTIONS: readonly Question[] = [
     isNeeded: (answers, around) =>
       asksFor("shapes")(answers) &&
       (variableInputs(answers, around).length > 0 || (around.isOffline && around.given.shapes !== undefined)),
-    preset: (answers, around) =>
-      variableInputs(answers, around)
-        .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
-        .join(" "),
+    preset: (answers, around) => usualShapes(variableInputs(answers, around)),
     check: checkShapes,
   },
   {
@@ -232,16 +229,9 @@ function hasPath({ url = "" }: Answers): boolean {
   return /^(?:https?:\/\/)?[^/?]*[/?]./.test(url);
 }
 
-/** Lists the goals for the help of `--goal`. */
-function describeGoals(): string {
-  return Object.entries(GOALS)
-    .map(([name, { label }]) => `${name} (${label})`)
-    .join(", ");
-}
-
-/** Lists the targets for the help of `--target`. */
-function describeTargets(): string {
-  return Object.entries(WIZARD_TARGETS)
+/** Lists goals or targets for the help of their option. */
+function describeLabels(table: Readonly<Record<string, { readonly label: string }>>): string {
+  return Object.entries(table)
     .map(([name, { label }]) => `${name} (${label})`)
     .join(", ");
 }
@@ -259,8 +249,18 @@ export function scenarioName(answers: Answers): string {
 }
 
 function variableInputs({ model }: Answers, { models }: Surroundings): ListedModel["inputs"] {
-  const inputs = models.find(({ name }) => name === model)?.inputs ?? [];
+  return withVariableShape(models.find(({ name }) => name === model)?.inputs ?? []);
+}
+
+function withVariableShape(inputs: ListedModel["inputs"]): ListedModel["inputs"] {
   return inputs.filter(({ shape, isOptional }) => !isOptional && shape.some((size) => size < 0));
+}
+
+/** Returns the shapes of inputs with variable shape: 1 for each variable size, in the form of `--shapes`. */
+export function usualShapes(inputs: ListedModel["inputs"]): string {
+  return withVariableShape(inputs)
+    .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
+    .join(" ");
 }
 
 function checkShapes(answer: string, answers: Answers, around: Surroundings): string | undefined {

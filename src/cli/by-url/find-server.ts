@@ -12,6 +12,7 @@ import { hold } from "../../scenario/loads/concurrency.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import type { ListedModel } from "../../service/service.ts";
 import { detectServer } from "../../wizard/detect.ts";
+import { usualShapes } from "../../wizard/questions.ts";
 import { findTokenizer, findTokenizerProblem, suggestTokenizer } from "../../wizard/tokenizer.ts";
 import { chooseModel } from "../choose-model.ts";
 import { explainQuery } from "../failure-hints.ts";
@@ -56,7 +57,7 @@ class Finder {
     const models = await this.listModels(place);
     const model = this.findModel(models);
     const tokenizer = kind.hasTokens === true ? await this.findTokenizer(model) : undefined;
-    const shapes = settings.shapes ?? usualShapes(model);
+    const shapes = settings.shapes ?? usualShapes(model.inputs);
     const words = tokenizer === undefined || tokenizer === "none" ? "" : `, tokenizer ${tokenizer}`;
     this.io.say(`${text === "" ? "" : `${text.replace(/\.$/, "")}; `}model ${model.name}${words}.`);
     return {
@@ -148,14 +149,6 @@ class Finder {
 function withModelHint(error: unknown): unknown {
   if (!(error instanceof RunError) || error.code === "unreachable" || error.facts.failure !== undefined) return error;
   return error.reword(error.text, "Give --model NAME, if it is such a server and has no list of models.");
-}
-
-/** Returns the shapes of inputs with variable shape: 1 for each variable size, in the form of --shapes. */
-function usualShapes({ inputs }: Pick<ListedModel, "inputs">): string {
-  return inputs
-    .filter(({ shape, isOptional }) => !isOptional && shape.some((size) => size < 0))
-    .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
-    .join(" ");
 }
 
 /** Returns the error that describes what is at the address instead. @param command that measures it; undefined: none */

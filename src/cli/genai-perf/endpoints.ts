@@ -28,13 +28,11 @@ export interface EndpointType {
   readonly hasTokenIds?: true;
   /** True if the server is Triton's library in a separate process, from `--triton-server-directory` and `--model-repository` after `--`. */
   readonly isInProcess?: true;
-  /** True if its path always streams. */
   readonly alwaysStreams?: true;
   readonly takesImages?: true;
   readonly takesSounds?: true;
   /** True if a body contains a single text. */
   readonly takesOneText?: true;
-  /** True if requests have no text. */
   readonly isTextless?: true;
   /** True if responses rank passages. */
   readonly isRanking?: true;
@@ -89,7 +87,6 @@ const ORIGINAL_TYPES = {
   vision: payloads("multimodal", "openai_multimodal", { ...MULTIMODAL, title: "multimodal" }),
 } satisfies Readonly<Record<string, EndpointType>>;
 
-/** Types that Rampart adds. */
 const RAMPART_TYPES = {
   responses: payloads("responses", "openai_responses", { takesImages: true, takesOneText: true }),
   messages: payloads("messages", "anthropic_messages", {

@@ -1,6 +1,6 @@
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../../plan/defaults.ts";
 import { defined } from "../../plan/objects.ts";
-import type { ClientPlan, FailuresPlan, OutputsPlan, Plan } from "../../plan/plan.ts";
+import type { ClientPlan, OutputsPlan, Plan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../plan/telemetry.ts";
@@ -86,7 +86,7 @@ export class Settings {
     stallTimeoutMs: DEFAULT_STALL_TIMEOUT_MS,
     isMpi: false,
   };
-  failures: FailuresPlan = { maxRatio: 0 };
+  failures: Plan["failures"] = { maxRatio: 0 };
 
   /** Values of `--input-data`, which input-data.ts interprets; empty: random. */
   inputData: readonly string[] = [];

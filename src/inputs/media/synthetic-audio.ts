@@ -9,7 +9,6 @@ export interface AudioSettings {
   readonly lengthS: Spread;
   /** Bit depths to draw from: 8, 16, 24 or 32. */
   readonly depthsBits: readonly number[];
-  /** Sample rates to draw from. */
   readonly sampleRatesHz: readonly number[];
   /** 1 or 2. */
   readonly channelCount: number;

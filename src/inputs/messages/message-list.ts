@@ -2,6 +2,7 @@ import { type Text, word } from "../../plan/messages.ts";
 import { nameHint } from "../../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { parseLossless } from "../../service/lossless-json.ts";
 import type { MessageForm, ModelInfo } from "../../service/service.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "../dataset.ts";
@@ -12,7 +13,6 @@ import { GeneratorError, runMessageGenerator } from "./message-generator.ts";
 
 const MAX_PROBLEMS = 20;
 const ENTRY_HINT = 'Write {"messages": [{…}]}, {"message": {…}} or {"message_generator": "COMMAND"}.';
-const NO_TEXT = new Uint8Array(0);
 const encoder = new TextEncoder();
 
 /** Fields of an entry that contain its messages. */
@@ -159,7 +159,7 @@ class MessageList {
     const texts = Array.isArray(value) ? (value as readonly unknown[]) : [value];
     const encoded = texts.map((text) => (typeof text === "string" ? decodeBase64(text) : undefined));
     const wrong = encoded.indexOf(undefined);
-    if (wrong < 0) this.addStep(encoded as Uint8Array[], NO_TEXT, place);
+    if (wrong < 0) this.addStep(encoded as Uint8Array[], NO_BYTES, place);
     else
       this.report(
         `${place}.message_bytes[${wrong}]`,
@@ -176,10 +176,10 @@ class MessageList {
     }
     try {
       const messages = await runMessageGenerator(command, {}, this.folder);
-      if (this.form.isStream) this.addStep(messages, NO_TEXT, place);
+      if (this.form.isStream) this.addStep(messages, NO_BYTES, place);
       else
         for (const [index, message] of messages.entries())
-          this.addStep([message], NO_TEXT, `${place}, message ${index + 1}`);
+          this.addStep([message], NO_BYTES, `${place}, message ${index + 1}`);
     } catch (error) {
       if (!(error instanceof GeneratorError)) throw error;
       const { message, stderr } = error;

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/objects.ts";
 import { userError } from "../../plan/problem.ts";
 import { MOST_PROMPT_TOKENS } from "../../plan/prompts.ts";
 import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
@@ -32,7 +33,7 @@ export interface Lengths {
 
 /** Texts before the first prompt of a request or session. */
 export interface Opening {
-  readonly frame: Pick<PromptEntry, "system" | "userContext">;
+  readonly frame: Pick<PromptEntry, "system">;
   /** Text that is joined to the first prompt. */
   readonly prefix: string | undefined;
   /** The whole opening as one text, for counting tokens. May be empty. */
@@ -114,32 +115,24 @@ export class PromptMaker {
     };
   }
 
-  /** Returns the run's system message, user context and prefix prompt for a slot. */
+  /** Returns the run's system message and prefix prompt for a slot. */
   opening(slot: Slot): Opening {
-    const frame = this.frame(slot);
+    const { seed, systemTokens = 0 } = this.settings;
+    if (systemTokens > 0) this.systemMade ??= this.write(systemTokens, createRandomFor(seed, "system"));
+    const system = this.systemMade;
     const prefix = this.prefix(slot);
-    return { frame, prefix, before: joinBefore(frame.system, frame.userContext, prefix) };
+    return { frame: defined({ system }), prefix, before: joinBefore(system, prefix) };
   }
 
   /** Whether the run has any of these openings. */
   get hasOpenings(): boolean {
-    const { prefix, systemTokens = 0, userContextTokens = 0 } = this.settings;
-    return systemTokens > 0 || userContextTokens > 0 || (prefix !== undefined && prefix.count > 0);
+    const { prefix, systemTokens = 0 } = this.settings;
+    return systemTokens > 0 || (prefix !== undefined && prefix.count > 0);
   }
 
   /** Returns the number of tokens in a text; undefined without a tokenizer. */
   count(text: string): number | undefined {
     return this.tokenizer?.count(text);
-  }
-
-  private frame({ list, position }: Slot): Pick<PromptEntry, "system" | "userContext"> {
-    const { seed, systemTokens = 0, userContextTokens = 0 } = this.settings;
-    if (systemTokens > 0) this.systemMade ??= this.write(systemTokens, createRandomFor(seed, "system"));
-    const system = this.systemMade;
-    if (userContextTokens <= 0) return system === undefined ? {} : { system };
-    const random = createRandomFor(seed, "context", list, position);
-    const userContext = this.write(userContextTokens, random, system);
-    return system === undefined ? { userContext } : { system, userContext };
   }
 
   private prefix({ list, position }: Slot): string | undefined {

@@ -72,7 +72,6 @@ export class PromptWriter {
     return mended;
   }
 
-  /** Returns the number of tokens in a text. */
   count(text: string): number {
     return this.tokenizer.count(text);
   }

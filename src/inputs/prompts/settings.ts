@@ -26,8 +26,6 @@ export interface PromptSettings {
   /** Prefix prompts, drawn from `count` different ones and joined to the prompt by a space. Their tokens are added to the input length. */
   readonly prefix?: { readonly count: number; readonly tokens: number };
   readonly systemTokens?: number;
-  /** Number of tokens of a user message before the prompt, which differs for each request or session. */
-  readonly userContextTokens?: number;
   /** Generated sessions instead of single requests. */
   readonly sessions?: SessionSettings;
   /** Factor for delays from a file. */

@@ -1,4 +1,4 @@
-import { viewJoined } from "../../runtime/bytes.ts";
+import { NO_BYTES, viewJoined } from "../../runtime/bytes.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";
 
@@ -63,7 +63,6 @@ const FULL_NUMBERS = 32 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const NO_BYTES = new Uint8Array(0);
 
 /** Packs responses as they arrive. */
 export class ResponsePacker implements ResponseSink {

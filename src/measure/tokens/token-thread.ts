@@ -81,7 +81,6 @@ export interface RequestFile extends MeasuredSink {
   discard(): void;
 }
 
-/** Optional helpers of a meter. */
 interface MeterHelp {
   readonly countTokens: TokenCounter | undefined;
   /** Name of the tokenizer that counts, for notes. Default: notes do not name it, as in GenAI-Perf's reports */

@@ -27,7 +27,6 @@ export function tagsSchema() {
   });
 }
 
-/** Returns the schema of {@link Tags}. */
 function fixedTagsSchema(): Schema<Tags> {
   const name = v.pipe(
     v.string(),

@@ -8,10 +8,7 @@ import {
   COMPARISON_VERSION,
   type ComparedJson,
   type ComparisonJson,
-  type LimitJson,
   type MetricChangeJson,
-  type RunSetJson,
-  type SideJson,
 } from "../schema/comparison.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import { notComparedOf } from "./file-notes.ts";
@@ -42,7 +39,7 @@ export function toComparisonJson(sides: readonly ComparedSides[], isStrict: bool
   };
 }
 
-function toRunSetJson(set: RunSet): RunSetJson {
+function toRunSetJson(set: RunSet): ComparedJson["base"] {
   const { name, runs } = set;
   return { name, runs: runs.map(({ source, format }) => ({ source, format })), notCompared: notComparedOf(set) };
 }
@@ -70,7 +67,7 @@ function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: Metri
   };
 }
 
-function toSideJson(side: SideValue, quantity: Quantity): SideJson {
+function toSideJson(side: SideValue, quantity: Quantity): MetricChangeJson["base"] {
   const scale = (value: number): number => (quantity === "time" ? nsToUs(value) : value);
   return { mean: scale(side.mean), ...scaleInterval(side, scale), runs: side.values.map(scale) };
 }
@@ -80,7 +77,7 @@ function toChangeJson({ kind, value, low, high, basis }: Change): Pick<MetricCha
   return { [kind]: { value, low, high, basis } };
 }
 
-function toLimitJson(verdict: ChangeLimitVerdict): LimitJson {
+function toLimitJson(verdict: ChangeLimitVerdict): ComparedJson["limits"][number] {
   const { limit, level, state, change, value, runsNeeded = null, decidedBy, reason } = verdict;
   const { name: metric, quantity } = limit.metric;
   return defined({

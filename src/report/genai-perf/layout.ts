@@ -15,7 +15,6 @@ export interface RequestMetric {
   readonly column: TokenMetric;
   /** Unit in table and CSV. */
   readonly unit: string;
-  /** Unit in JSON. */
   readonly jsonUnit: string;
   /** Shown only for streamed responses. */
   readonly isStreaming: boolean;

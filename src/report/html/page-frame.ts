@@ -70,7 +70,8 @@ export const STILL_SCRIPT = `<script>${PAGE_SCRIPT}</script>`;
 export function formatScripts(options: readonly object[], library: string): string {
   // Only data is masked, because a secret may be equal to a word of the scripts.
   const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
-  return `<script type="application/json" id="data">${escapeJson(data)}</script>
+  // The data must not end its script element.
+  return `<script type="application/json" id="data">${data.replaceAll("<", "\\u003c")}</script>
 <script>${library.replaceAll("</script", "<\\/script")}</script>
 ${STILL_SCRIPT}`;
 }
@@ -161,9 +162,4 @@ export function formatFigure({ title, notes, isWide }: Plot, place: string, lege
   const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
   const wide = isWide === true ? ' class="wide"' : "";
   return `<figure${wide}><figcaption>${escapeHtml(title)}</figcaption>${legend}${place}${text}</figure>`;
-}
-
-/** Escapes JSON so that it cannot end its script element. */
-function escapeJson(json: string): string {
-  return json.replaceAll("<", "\\u003c");
 }

@@ -19,16 +19,7 @@ import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
 import type { DelayedRequests, FindMaxResult, LevelLimits, LevelResult } from "../../result/run-result.ts";
 import { type DeliveredLevel, loadDelivery } from "../notes/load-delivery.ts";
-import type {
-  ClientJson,
-  DeliveryJson,
-  GroupJson,
-  InFlightJson,
-  LimitsJson,
-  MeasuredJson,
-  RepeatJson,
-  TimelineJson,
-} from "../schema/level.ts";
+import type { ClientJson, GroupJson, MeasuredJson } from "../schema/level.ts";
 import type { TelemetryJson, TokensJson } from "../schema/metrics.ts";
 import type { IntervalJson } from "../schema/over-time.ts";
 import type { FindMaxJson, LevelJson } from "../schema/report-schema.ts";
@@ -158,7 +149,10 @@ function toGroupsJson(plan: Plan, result: LevelResult): Pick<LevelJson, "groups"
   };
 }
 
-function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult): RepeatJson {
+function toRepeatJson(
+  { target }: Plan,
+  { outcome, trials, window }: LevelResult,
+): NonNullable<LevelJson["repeats"]>[number] {
   return {
     outcome,
     trials,
@@ -200,7 +194,7 @@ export function toFindMaxJson({ limits = [], target, load }: Plan, result: FindM
   };
 }
 
-function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJson {
+function toLimitsJson({ state, reason, verdicts }: LevelLimits): NonNullable<LevelJson["limits"]> {
   return defined({
     state,
     reason,
@@ -238,13 +232,13 @@ function toClientJson(window: Measurement): ClientJson {
 }
 
 /** Converts the requested and the delivered load to JSON. */
-export function toDeliveryJson(plan: Plan, level: DeliveredLevel): DeliveryJson {
+export function toDeliveryJson(plan: Plan, level: DeliveredLevel): LevelJson["load"] {
   const { unit, asked, delivered, isDelivered } = loadDelivery(plan, level);
   return { unit, asked: asked ?? null, delivered: delivered ?? null, isDelivered: isDelivered ?? null };
 }
 
 /** Converts requests in flight to JSON. Those at the start plus the sent ones equal the ended ones plus those at the end. */
-function toInFlightJson(window: Measurement): InFlightJson {
+function toInFlightJson(window: Measurement): LevelJson["inFlight"] {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
   return {
     mean: inFlightMean,
@@ -255,7 +249,7 @@ function toInFlightJson(window: Measurement): InFlightJson {
 }
 
 /** Converts the timeline of a level or of phases. */
-export function toTimelineJson(buckets: readonly TimelineBucket[]): TimelineJson[] {
+export function toTimelineJson(buckets: readonly TimelineBucket[]): LevelJson["timeline"][number][] {
   return buckets.map((bucket) => ({
     ...toIntervalJson(bucket),
     latencyMeanUs: bucket.latency === undefined ? null : nsToUs(bucket.latency.meanNs),

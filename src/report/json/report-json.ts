@@ -61,7 +61,7 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: Re
   const { atLeast, atMost, until } = plan.repeat ?? { atLeast: runs.length, atMost: runs.length };
   return {
     ...toHeadJson(plan, first, repeated, options),
-    startedAt: toIsoTime(first),
+    startedAt: epochNsToIsoTime(first.startEpochNs),
     durationSec: nsToSec(runs.reduce((sum, { durationNs }) => sum + durationNs, 0)),
     isPartial: complete.length < runs.length,
     repeat: defined({
@@ -109,17 +109,13 @@ function toHeadJson(
   };
 }
 
-function toIsoTime({ startEpochNs }: RunResult): string {
-  return epochNsToIsoTime(startEpochNs);
-}
-
 /** Converts one run: all data that can differ between the runs of a plan. */
 function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJson {
   const levels = measuredLevels(result);
   const { seed = 0 } = result.prepared.plan;
   const { error, warmup, received, phased, findMax } = result;
   return defined({
-    startedAt: toIsoTime(result),
+    startedAt: epochNsToIsoTime(result.startEpochNs),
     seed: plan.repeat === undefined && seed === 0 ? undefined : seed,
     durationSec: nsToSec(result.durationNs),
     isPartial: result.isInterrupted || error !== undefined,

@@ -1,6 +1,7 @@
-import { type MlperfTokenTimes, TOKEN_TIME_LABELS } from "../../measure/mlperf/judge-tokens.ts";
+import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
+import { type MlperfTokenTime, type MlperfTokenTimes, TOKEN_TIME_LABELS } from "../../measure/mlperf/judge-tokens.ts";
+import type { MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
 import { countOf, formatCount, plural } from "../../plan/units.ts";
-import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
 import type { Section } from "./report-model.ts";
 import { ofRun, type ReportView } from "./report-view.ts";
 import { column, detail, makeTable } from "./tables.ts";
@@ -26,7 +27,7 @@ export function mlperfSection({ levels }: ReportView): Section | undefined {
 
 const TOKEN_TIMES = Object.keys(TOKEN_TIME_LABELS) as readonly (keyof MlperfTokenTimes)[];
 
-function mlperfRows(result: MlperfJson): (readonly [string, string])[] {
+function mlperfRows(result: MlperfResult): (readonly [string, string])[] {
   const { target, earlyStopping, p99Stopping, queryCount, sampleCount, tokens } = result;
   return [
     ["Result is", result.isValid ? "VALID" : "INVALID"],
@@ -42,7 +43,7 @@ function mlperfRows(result: MlperfJson): (readonly [string, string])[] {
   ];
 }
 
-function rowsOfTime(label: string, time: MlperfTimeJson): (readonly [string, string])[] {
+function rowsOfTime(label: string, time: MlperfTokenTime): (readonly [string, string])[] {
   const { target, limitNs, earlyStopping } = time;
   const limit = (latencyNs: number): string => `${formatTime(latencyNs)} (limit: ${formatTime(limitNs)})`;
   return [
@@ -52,7 +53,7 @@ function rowsOfTime(label: string, time: MlperfTimeJson): (readonly [string, str
   ];
 }
 
-function rangeOf(label: string, { latencyNs, percentilesNs }: MlperfLatencyJson): (readonly [string, string])[] {
+function rangeOf(label: string, { latencyNs, percentilesNs }: Partial<MlperfLatency>): (readonly [string, string])[] {
   if (latencyNs === undefined) return [];
   const { minNs, meanNs, maxNs } = latencyNs;
   const percentiles = Object.entries(percentilesNs ?? {});
@@ -62,7 +63,7 @@ function rangeOf(label: string, { latencyNs, percentilesNs }: MlperfLatencyJson)
   ];
 }
 
-function ratesOf(result: MlperfJson): (readonly [string, string])[] {
+function ratesOf(result: MlperfResult): (readonly [string, string])[] {
   const { samplesPerSec, completedPerSec, withoutOverheadPerSec, tokensPerSec, scenario } = result;
   const name = { "single-stream": "sent", "multi-stream": "sent", server: "scheduled", offline: "completed" }[scenario];
   const rows: readonly (readonly [string, number | undefined])[] = [
@@ -74,7 +75,7 @@ function ratesOf(result: MlperfJson): (readonly [string, string])[] {
   return rows.flatMap(([what, value]) => (value === undefined ? [] : [[what, formatCount(value)] as const]));
 }
 
-function describeStop(stop: NonNullable<MlperfJson["earlyStopping"]>): string {
+function describeStop(stop: NonNullable<MlperfResult["earlyStopping"]>): string {
   if ("missingCount" in stop)
     return stop.isMet
       ? `met with ${countOf(stop.overCount, "query", "queries")} over the limit`

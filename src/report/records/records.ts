@@ -168,7 +168,6 @@ class Records implements Report {
     this.file.discard();
   }
 
-  /** Returns the target that a request was sent to. */
   private targetOf(tags: RequestRecord["tags"]): MeasuredTarget {
     return this.members.get(tags?.[TARGET_TAG] ?? "") ?? this.measured;
   }

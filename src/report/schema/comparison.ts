@@ -16,15 +16,6 @@ export type ComparedJson = ComparisonJson["comparisons"][number];
 /** A metric at a level of both sides, as data. */
 export type MetricChangeJson = ComparedJson["levels"][number]["metrics"][number];
 
-/** The runs of one side, as data. */
-export type RunSetJson = ComparedJson["base"];
-
-/** A metric on one side, as data. */
-export type SideJson = MetricChangeJson["base"];
-
-/** A limit with its verdict, as data. */
-export type LimitJson = ComparedJson["limits"][number];
-
 const end = v.nullable(v.number());
 
 const runsNeeded = described(

@@ -9,7 +9,6 @@ import {
   telemetrySchema,
   tokensSchema,
 } from "./metrics.ts";
-import { mlperfSchema } from "./mlperf.ts";
 import { intervalEntries } from "./over-time.ts";
 import { count, described, estimateSchema, ratio, valueSchema } from "./parts.ts";
 
@@ -23,23 +22,8 @@ export type GroupJson = NonNullable<LevelJson["groups"]>[number];
 /** Measurements of the requests of a level or a group, as data. */
 export type MeasuredJson = Omit<GroupJson, "tags">;
 
-/** The requested and the delivered load, as data. */
-export type DeliveryJson = LevelJson["load"];
-
-/** Requests in flight, as data. */
-export type InFlightJson = LevelJson["inFlight"];
-
 /** Resource use and delays of the client, as data. */
 export type ClientJson = NonNullable<LevelJson["client"]>;
-
-/** State of a search's limits at a level, as data. */
-export type LimitsJson = NonNullable<LevelJson["limits"]>;
-
-/** A measurement that a search repeated, as data. */
-export type RepeatJson = NonNullable<LevelJson["repeats"]>[number];
-
-/** An interval of a timeline, as data. */
-export type TimelineJson = LevelJson["timeline"][number];
 
 /** Unit of the number of a level: requests in flight, or requests per second. */
 export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate", "session-rate"]);
@@ -156,6 +140,48 @@ const measuredEntries = {
 
 /** Schema of the requests of a level with certain values of their tags. */
 export const groupSchema = v.object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries });
+
+/** Schema of early stopping for a percentile with a limit. */
+const limitedStop = v.object({ isMet: v.boolean(), overCount: count, missingCount: count });
+
+/** Schema of early stopping for an estimate of a percentile. */
+const estimatedStop = v.object({
+  isMet: v.boolean(),
+  neededCount: count,
+  estimate: v.exactOptional(v.object({ discardedCount: count, latencyNs: v.number() })),
+});
+
+const ns = v.number();
+const latencyEntries = {
+  target: v.exactOptional(v.object({ percentile: v.number(), latencyNs: ns })),
+  latencyNs: v.exactOptional(v.object({ minNs: ns, maxNs: ns, meanNs: ns })),
+  percentilesNs: v.exactOptional(v.object({ p50: ns, p90: ns, p95: ns, p97: ns, p99: ns, "p99.9": ns })),
+};
+
+const rate = v.exactOptional(v.number());
+const time = v.object({
+  count: count,
+  limitNs: v.number(),
+  earlyStopping: limitedStop,
+  ...latencyEntries,
+});
+
+/** Schema of the result by MLPerf's rules. Latencies are in nanoseconds, as in LoadGen's logs. */
+const mlperfSchema = v.object({
+  scenario: v.picklist(["single-stream", "multi-stream", "server", "offline"]),
+  isValid: v.boolean(),
+  broken: described(v.array(v.string()), "The rules that are not kept."),
+  queryCount: count,
+  sampleCount: count,
+  earlyStopping: v.exactOptional(v.union([limitedStop, estimatedStop])),
+  p99Stopping: v.exactOptional(estimatedStop),
+  samplesPerSec: rate,
+  completedPerSec: rate,
+  tokensPerSec: rate,
+  withoutOverheadPerSec: rate,
+  tokens: v.exactOptional(v.object({ timeToFirstToken: time, timePerOutputToken: time })),
+  ...latencyEntries,
+});
 
 /** Schema of a level. */
 export const levelSchema = v.object({

@@ -18,7 +18,6 @@ export interface TallyParts {
 export interface NewTallies {
   /** Tally of all requests. */
   all(): WindowTally;
-  /** Tallies by group. */
   groups(): WindowTally[];
 }
 

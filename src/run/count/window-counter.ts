@@ -56,7 +56,6 @@ export interface BegunWindow {
 export interface CutWindow {
   /** Without the reports of servers and GPUs. */
   readonly window: Measurement;
-  /** Number of the next window. */
   readonly nextNumber: number;
   /** The level's time lines, which end with the window: one for each sender; empty without a time line. */
   readonly timelines: readonly FinishedTimeline[];

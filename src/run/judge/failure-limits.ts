@@ -84,7 +84,6 @@ function refused({ target }: Plan, failure: Failure): RunError {
 /** Decides how failed requests affect the run. */
 export class FailureLimits {
   readonly log = new FailureLog();
-  /** Whether the run is in its warm-up. */
   isWarmingUp = false;
   readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;

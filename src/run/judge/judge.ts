@@ -6,6 +6,7 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { toSentEpochNs } from "../../runtime/clock.ts";
 import type { CutCheck, InferResponse } from "../../service/content.ts";
 import type { Service } from "../../service/service.ts";
@@ -27,7 +28,6 @@ import type { ContentCheck, GivenResponse } from "./content-check.ts";
 import { ResponseOutputs } from "./response-outputs.ts";
 import { firstByteOf, ResponsePacker } from "./response-packer.ts";
 
-const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
 
 /** Judges completed requests. */

@@ -4,6 +4,7 @@ import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { countOf, msToNs } from "../../plan/units.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { nowNs, sleepMs, sleepUnless } from "../../runtime/clock.ts";
 import type { InferCodec } from "../../service/content.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
@@ -21,7 +22,6 @@ const CLOSE_MS = 2000;
 const IN_USE_POLL_MS = 20;
 /** Alignment of slots' places in a region, so that they do not share a cache line. */
 const PLACE_ALIGNMENT = 64;
-const NO_BYTES = new Uint8Array(0);
 
 export interface SharedTensorsOptions {
   readonly memory: ServiceSharedMemory;

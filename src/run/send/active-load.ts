@@ -20,7 +20,6 @@ export interface Sender {
   readonly sequences: Sequences | undefined;
   /** Number of requests left to send, without sequence ends. */
   readonly quota: number;
-  /** Number of outstanding requests. */
   readonly outstanding: number;
   /** Maximum number of outstanding requests; sending ends when a load needs more. */
   readonly maxOutstanding: number;

@@ -55,7 +55,6 @@ export interface Rounds {
 /** A driver that sends a closed loop. */
 interface Looping {
   readonly clock: Clock;
-  /** Number of requests that have ended. */
   readonly endedCount: number;
   readonly activeLanes: number;
   readonly ended: { readonly longestNs: number };

@@ -16,7 +16,6 @@ interface Host {
   readonly closed: ClosedLoad;
 }
 
-/** Options of a start. */
 interface StartOptions {
   /** Whether no other start or stop has followed. A start does nothing more after another one. */
   isCurrent(): boolean;
@@ -32,7 +31,6 @@ function createSessionLoad(driver: Driver, repeats: boolean): SessionLoad {
   return new SessionLoad(driver, sessionsOf(driver.feed) as SessionFeed, repeats);
 }
 
-/** Start function of each kind of drive. */
 const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
   closed: ({ driver, closed }, drive) => driver.use(closed).hold(drive),
   ramp: ({ driver, closed }, drive, { atNs }) => driver.use(closed).ramp(drive, atNs),

@@ -4,6 +4,7 @@ import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { SessionTally } from "../../result/run-result.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { createRandomFor, drawNormal, type Random } from "../../runtime/random.ts";
 import type { Payload, RequestContent } from "../../service/content.ts";
 import type { Conversation, Service } from "../../service/service.ts";
@@ -45,7 +46,6 @@ interface ReadyTurn {
   readonly shown: Uint8Array;
 }
 
-/** A turn that has been sent. */
 interface SentTurn {
   readonly session: ActiveSession;
   readonly step: number;
@@ -60,16 +60,12 @@ export interface SessionFeedOptions {
   readonly seed?: number | undefined;
 }
 
-const NO_BYTES = new Uint8Array(0);
-
 /**
  * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held on one slot, and its responses become part
  * of the next turns. Turns are encoded separately from sending, because encoding takes time.
  */
 export class SessionFeed extends RequestFeed {
-  /** Number of turns in all sessions. */
   readonly turnCount: number;
-  /** Whether the headers of any response are read. */
   readonly readsHeaders: boolean;
   /** Encodings of turns that are always the same. */
   private readonly fixed = new WeakMap<Payload, WireRequest>();

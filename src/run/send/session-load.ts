@@ -61,7 +61,6 @@ export class SessionLoad implements ActiveLoad {
     return this.arrivals === undefined ? this.concurrency : this.sender.laneCount;
   }
 
-  /** Starts a number of sessions. */
   async start(concurrency: number): Promise<void> {
     this.sender.setActiveLanes(concurrency);
     this.concurrency = concurrency;
@@ -127,7 +126,6 @@ export class SessionLoad implements ActiveLoad {
     else this.sendTurn(slot, dueNs);
   }
 
-  /** Begins the session that is due. */
   private beginDue(): void {
     const { nextArrivalNs: dueNs } = this;
     const slot = this.free.pop() ?? this.slotCount++;

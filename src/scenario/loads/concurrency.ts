@@ -14,7 +14,6 @@ import {
   toThinkPlan,
 } from "../fields.ts";
 import {
-  checkExtent,
   checkLevelRamp,
   type Extent,
   extentEntries,
@@ -23,8 +22,6 @@ import {
   levelRampEntries,
   levelsSchema,
   type RampOptions,
-  rampExtent,
-  toExtentPlan,
   type UntilOptions,
   untilEntries,
 } from "./extent.ts";
@@ -86,7 +83,6 @@ export const rampBuilder = loadBuilder({
     options.over === undefined
       ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
       : { kind: "concurrency-ramp", start, end, overMs: toMs(options.over), ...thinkingOf(options) },
-  extent: rampExtent,
 });
 
 /** A level without users has nothing to measure; a ramp over a time only passes it. */
@@ -125,9 +121,8 @@ export const holdBuilder = loadBuilder({
   example: 'hold(16, { for: "30 s" })',
   values: () => v.array(inFlightSchema("must be one number: steps([…]) takes several")),
   options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), rampUp: v.optional(spanSchema()) }),
-  check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
+  check: ({ options }) => checkThinking(options),
   toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
-  extent: toExtentPlan,
   isSteady: true,
 });
 
@@ -149,9 +144,8 @@ export const stepsBuilder = loadBuilder({
   example: "steps([1, 2, 4])",
   values: levelsSchema,
   options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), ...untilEntries() }),
-  check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
+  check: ({ options }) => checkThinking(options),
   toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
-  extent: toExtentPlan,
 });
 
 function toConcurrency(

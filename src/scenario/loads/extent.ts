@@ -27,7 +27,8 @@ export function extentEntries() {
   return { for: v.optional(spanSchema()), requests: v.optional(countSchema()) };
 }
 
-type GivenExtent = EntriesOf<typeof extentEntries>;
+/** Options for the length of the measurement, of a load that may have them. */
+type GivenExtent = EntriesOf<typeof extentEntries> & { readonly over?: Duration | undefined };
 
 /** Returns conflicts between these options. */
 export function checkExtent({ for: duration, requests }: GivenExtent): Problem[] {
@@ -36,8 +37,12 @@ export function checkExtent({ for: duration, requests }: GivenExtent): Problem[]
 }
 
 /** Converts these options to their form in a plan; undefined: until it is stable. */
-export function toExtentPlan({ for: duration, requests }: GivenExtent): MeasurementModePlan | undefined {
-  if (duration !== undefined) return during(duration);
+export function toExtentPlan({
+  for: duration,
+  requests,
+  over = duration,
+}: GivenExtent): MeasurementModePlan | undefined {
+  if (over !== undefined) return during(over);
   return requests === undefined ? undefined : { kind: "requests", count: requests };
 }
 
@@ -111,7 +116,7 @@ export function checkLevelRamp(
   { values: [start = 1, end = 1], options }: { readonly values: readonly number[]; readonly options: GivenRamp },
 ): Problem[] {
   const { over, step, until, for: duration, requests } = options;
-  const problems = checkExtent(options);
+  const problems: Problem[] = [];
   if (over !== undefined && [step, until, duration, requests].some((given) => given !== undefined)) {
     const message =
       "is the length of the whole measurement and cannot be given together with step, until, for or requests";
@@ -121,9 +126,4 @@ export function checkLevelRamp(
   const message = `a ramp over levels cannot fall from ${start} to ${end}`;
   const hint = `Write ${name}(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
   return [...problems, problem("invalid-value", "load", message, hint)];
-}
-
-/** Converts these options to a plan's measurement mode; undefined: each level until it is stable. */
-export function rampExtent(options: GivenRamp): MeasurementModePlan | undefined {
-  return options.over === undefined ? toExtentPlan(options) : during(options.over);
 }

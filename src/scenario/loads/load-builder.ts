@@ -47,11 +47,14 @@ export interface LoadBuilder<O extends object = object> extends CommonBuilder<O>
   readonly example?: string;
   /** Returns the schema of its numbers. Absent: no numbers. */
   values?(): Schema<readonly number[]>;
-  /** Returns conflicts between its numbers and options, with paths that begin with `load`. Absent: no conflicts are possible. */
+  /** Returns conflicts between its numbers and options other than `for` and `requests`. Absent: no conflicts are possible. */
   check?(load: AnyLoad<NoInfer<O>>): Problem[];
   /** Converts it to its form in a plan. @param folder base of relative paths */
   toPlan(load: AnyLoad<NoInfer<O>>, folder: string): LoadPlan;
-  /** Returns the requested length of measurement. Absent or undefined: the default of its load mode, or until it is stable. */
+  /**
+   * Returns the requested length of measurement; undefined: the default of its load mode, or until it is stable. Absent: it is given by
+   * `for`, `requests` or `over`.
+   */
   extent?(options: NoInfer<O>): MeasurementModePlan | undefined;
   /** True if it can stay constant for any time when it has one level. Absent: false. */
   readonly isSteady?: true;

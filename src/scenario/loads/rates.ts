@@ -10,7 +10,6 @@ import type { Duration, Positive } from "../../plan/units.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { nameSchema, naturalSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import {
-  checkExtent,
   checkLevelRamp,
   type Extent,
   extentEntries,
@@ -18,9 +17,7 @@ import {
   inFlightSchema,
   levelRampEntries,
   type RampOptions,
-  rampExtent,
   ratesSchema,
-  toExtentPlan,
   type UntilOptions,
   untilEntries,
 } from "./extent.ts";
@@ -111,10 +108,9 @@ export const rateBuilder = loadBuilder({
   example: 'rate(100, { for: "30 s" })',
   values: () => v.array(positiveSchema("must be one rate: rateSteps([…]) takes several")),
   options: () => strictOptions({ ...extentEntries(), ...arrivalEntries(), rampUp: v.optional(spanSchema()) }),
-  check: ({ options }) => [...checkExtent(options), ...checkArrivals(options)],
+  check: ({ options }) => checkArrivals(options),
   toPlan: ({ values, options }) =>
     toRatePlan(listOf(values), options, options.rampUp && { fromPerSec: 0, overMs: toMs(options.rampUp) }),
-  extent: toExtentPlan,
   isSteady: true,
 });
 
@@ -136,9 +132,8 @@ export const rateStepsBuilder = loadBuilder({
   example: "rateSteps([50, 100])",
   values: ratesSchema,
   options: () => strictOptions({ ...extentEntries(), ...arrivalEntries(), ...untilEntries() }),
-  check: ({ options }) => [...checkExtent(options), ...checkArrivals(options)],
+  check: ({ options }) => checkArrivals(options),
   toPlan: ({ values, options }) => toRatePlan(listOf(values), options, undefined),
-  extent: toExtentPlan,
 });
 
 /** Options of {@link rateRamp}. */
@@ -171,7 +166,6 @@ export const rateRampBuilder = loadBuilder({
     const first = start === 0 ? ({ start: Math.min(step, end), isFromZero: true } as const) : { start };
     return toRatePlan({ kind: "range", ...first, end, step }, options, undefined);
   },
-  extent: rampExtent,
 });
 
 function checkAboveZero(ends: readonly number[]): Problem[] {
@@ -196,8 +190,6 @@ export function intervals(file: string, options: Extent = {}): Load<"scheduled">
 export const intervalsBuilder = loadBuilder({
   form: { name: "intervals", alone: "file" },
   options: () => strictOptions({ ...extentEntries(), file: nameSchema("a file") }),
-  check: ({ options }) => checkExtent(options),
   toPlan: ({ options }, folder) => ({ kind: "intervals", file: resolve(folder, options.file) }),
-  extent: toExtentPlan,
   isSteady: true,
 });

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Count, Duration } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { positiveSchema, spanSchema, strictOptions } from "../fields.ts";
-import { inFlightSchema, toExtentPlan } from "./extent.ts";
+import { inFlightSchema } from "./extent.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 import { type ArrivalOptions, arrivalEntries, checkArrivals, toArrivalsPlan } from "./rates.ts";
@@ -51,7 +51,6 @@ export const sessionsBuilder = loadBuilder({
     concurrency,
     ...repeatsOf(options),
   }),
-  extent: toExtentPlan,
   holdsSessions: true,
 });
 
@@ -84,6 +83,5 @@ export const sessionRateBuilder = loadBuilder({
     ...toArrivalsPlan(options),
     ...repeatsOf(options),
   }),
-  extent: toExtentPlan,
   holdsSessions: true,
 });

@@ -12,6 +12,7 @@ import type { Inputs } from "../input-data.ts";
 import { exampleOf, renamedIn } from "../renamed/hints.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./concurrency.ts";
+import { checkExtent, toExtentPlan } from "./extent.ts";
 import { findMaxBuilder } from "./find-max.ts";
 import {
   type AnyLoad,
@@ -218,7 +219,7 @@ function convertPlain(load: AnyLoad, builder: LoadBuilder, folder: string): Conv
   const plan = builder.toPlan(load, folder);
   return {
     plan,
-    problems: builder.check?.(load) ?? [],
+    problems: problemsOf(load, builder),
     plain: {
       kind,
       extent: extentOf(load, builder, plan),
@@ -229,9 +230,14 @@ function convertPlain(load: AnyLoad, builder: LoadBuilder, folder: string): Conv
   };
 }
 
+/** Returns conflicts between the numbers and options of a load, with paths that begin with `load`. */
+function problemsOf(load: AnyLoad, builder: LoadBuilder): Problem[] {
+  return [...checkExtent(load.options), ...(builder.check?.(load) ?? [])];
+}
+
 /** Returns the requested length of a load's measurement; undefined: until it is stable. */
 function extentOf({ options }: AnyLoad, builder: LoadBuilder, plan: LoadPlan): MeasurementModePlan | undefined {
-  const extent = builder.extent?.(options);
+  const extent = (builder.extent ?? toExtentPlan)(options);
   if (extent !== undefined) return extent;
   const count = loadModeOf(plan).requestCount?.(plan);
   return count === undefined ? undefined : { kind: "requests", count };
@@ -242,8 +248,7 @@ function createReader(folder: string): PhaseReader {
     // This is called only for loads that are not phases, as their schemas ensure.
     const builder = builderOf(load) as LoadBuilder;
     const plan = builder.toPlan(load, folder);
-    const found = builder.check?.(load) ?? [];
-    const problems = found.map((one) => movePath(one, (place) => place.replace(/^load/, path)));
+    const problems = problemsOf(load, builder).map((one) => movePath(one, (place) => place.replace(/^load/, path)));
     return { plan, problems: [...problems, ...checkContinues(path, load, builder, plan)], builder };
   };
   const read: PhaseReader = {

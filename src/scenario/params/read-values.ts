@@ -1,6 +1,6 @@
 import type { Text } from "../../plan/messages.ts";
 import { nearestName, nearHint } from "../../plan/nearest-name.ts";
-import type { ParameterSource, ParametersPlan } from "../../plan/plan.ts";
+import type { ParametersPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { HIDDEN_VALUE, maskSecrets, registerSecret } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
@@ -23,7 +23,7 @@ export interface ReadParameters {
 }
 
 interface GivenText {
-  readonly from: ParameterSource;
+  readonly from: ParametersPlan[string]["from"];
   /** Name in errors: `--set users` or `RAMPART_USERS`. */
   readonly path: Text;
   readonly text: string;

@@ -1,4 +1,3 @@
-import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_TOKENS } from "../../plan/mock.ts";
@@ -15,7 +14,7 @@ import { type ExtractOptions, extractField } from "./extract.ts";
 import type { LlmContent } from "./llm-content.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
+import { type FieldsFor, fromFolder, inner, landed, landing, schemasOf } from "./target-field.ts";
 import {
   apiKeyField,
   headersField,
@@ -256,7 +255,7 @@ function toOpenAiPlan({ options, ...server }: OpenAiTarget, folder: string): Tar
 
 /** Converts the target to its form in a plan. @param folder base of a tokenizer's relative path */
 function toEmbeddedLlmPlan({ options }: EmbeddedLlmTarget, folder: string): TargetPlan {
-  const tokenizer = tokenizerOf(options, folder);
+  const tokenizer = fromFolder(options.tokenizer ?? "none", folder);
   const { endpoint = DEFAULT_LLM_ENDPOINT, streaming: isStreaming = false } = options;
   const llm = { ...DEFAULT_MOCK.llm, ...landed(mockLlmFields(), options, folder) };
   return {
@@ -286,18 +285,10 @@ function openAiContent({ options }: OpenAiTarget, folder: string): LlmContent {
   });
 }
 
-/** Returns the format of the embedded language model. @param folder base of a tokenizer's relative path */
+/** Returns the format of the embedded language model, which counts with the client's tokenizer too. @param folder base of its relative path */
 function embeddedLlmContent({ options }: EmbeddedLlmTarget, folder: string): LlmContent {
-  return toContent(options, { model: EMBEDDED_LLM, tokenizer: tokenizerOf(options, folder), revision: "main" });
-}
-
-/** Returns the client's tokenizer, with which the embedded language model counts too. */
-function tokenizerOf({ tokenizer = "none" }: EmbeddedLlmTarget["options"], folder: string): string {
-  return fromFolder(tokenizer, folder);
-}
-
-function fromFolder(tokenizer: string, folder: string): string {
-  return tokenizer.startsWith(".") && !isAbsolute(tokenizer) ? join(folder, tokenizer) : tokenizer;
+  const tokenizer = fromFolder(options.tokenizer ?? "none", folder);
+  return toContent(options, { model: EMBEDDED_LLM, tokenizer, revision: "main" });
 }
 
 function toContent(

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import type { DataForm, PartKind } from "../form.ts";
@@ -102,6 +103,11 @@ export function landed<F extends TargetFields>(fields: F, options: object, folde
     return at === undefined || value === undefined ? [] : [[at, value]];
   });
   return Object.fromEntries(values) as Landed<F>;
+}
+
+/** Returns a path that begins with a dot as a path in the folder; other paths and names unchanged. */
+export function fromFolder(path: string, folder: string): string {
+  return path.startsWith(".") ? join(folder, path) : path;
 }
 
 /** Returns the parts of a builder's form that depend on its options. */

@@ -1,4 +1,3 @@
-import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
@@ -10,7 +9,7 @@ import type { ExtractOptions } from "./extract.ts";
 import type { RequestParameter } from "./request-parameters.ts";
 import type { Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
-import { type FieldsFor, landed, landing, schemasOf } from "./target-field.ts";
+import { type FieldsFor, fromFolder, landed, landing, schemasOf } from "./target-field.ts";
 import { tritonModelFields } from "./triton.ts";
 
 /** Options of {@link tritonInProcess}. */
@@ -69,9 +68,9 @@ function inProcessFields() {
   const version = v.optional(v.pipe(v.string("must be text"), v.regex(/^[1-9][0-9]*$/, "must be a number")));
   return {
     directory: landing(v.optional(nameSchema("a folder")), "directory", (path = DEFAULT_TRITON_DIRECTORY, folder) =>
-      inFolder(path, folder),
+      fromFolder(path, folder),
     ),
-    modelRepository: landing(nameSchema("a folder"), "modelRepository", inFolder),
+    modelRepository: landing(nameSchema("a folder"), "modelRepository", fromFolder),
     ...model,
     version: landing(version, "modelVersion"),
     sharedMemory: landing(v.optional(v.literal("system", 'must be "system"')), "sharedMemory"),
@@ -94,8 +93,4 @@ function toInProcessPlan({ options }: InProcessTarget, folder: string): TargetPl
     sharedMemory: "none",
     ...landed(inProcessFields(), options, folder),
   };
-}
-
-function inFolder(path: string, folder: string): string {
-  return path.startsWith(".") && !isAbsolute(path) ? join(folder, path) : path;
 }

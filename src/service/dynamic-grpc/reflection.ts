@@ -1,4 +1,5 @@
 import protobuf from "protobufjs";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import "protobufjs/ext/descriptor/index.js";
 import { messageOf } from "../../plan/problem.ts";
 import { MissingCallError } from "../missing-call.ts";
@@ -15,7 +16,6 @@ import {
 /** gRPC server reflection (grpc/reflection/v1/reflection.proto): a server describes its services. */
 
 const OWN_SERVICE = /^grpc\.reflection\./;
-const NO_BYTES = new Uint8Array(0);
 
 /** The fields of `google.protobuf.FileDescriptorProto` that relate files to each other. */
 const FILE_HEAD = message(() => ({ name: [1, "string"], dependency: [3, "string", "repeated"] }));

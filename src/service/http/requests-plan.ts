@@ -35,11 +35,7 @@ const partSchema = () =>
   });
 
 export const bodySchema = () =>
-  v.variant("form", [
-    ...wholeForms(),
-    /** `multipart/form-data`. */
-    v.object({ form: v.literal("multipart"), parts: v.array(partSchema()) }),
-  ]);
+  v.variant("form", [...wholeForms(), v.object({ form: v.literal("multipart"), parts: v.array(partSchema()) })]);
 
 /** Returns the schema of inputs that are HTTP requests. */
 export const requestsSchema = () =>

@@ -20,8 +20,6 @@ export interface PromptEntry {
   readonly texts: readonly string[];
   readonly passages?: readonly string[];
   readonly system?: string;
-  /** A user message between the system message and the prompt. */
-  readonly userContext?: string;
   /** Addresses of images: `https://…`, or `data:image/png;base64,…`. */
   readonly images?: readonly string[];
   readonly audio?: readonly AudioClip[];

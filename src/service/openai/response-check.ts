@@ -1,4 +1,5 @@
 import { isObject, parseJson } from "../../plan/objects.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import {
   type CreateResponseCheck,
   faultOf,
@@ -112,8 +113,6 @@ class PayloadResponseCheck implements ResponseCheck {
     return explainMissing(kind, first);
   }
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 /** Required fields by kind. Responses of other kinds differ too much between servers. */
 const NEEDED: Readonly<Partial<Record<ResponseKind, readonly string[]>>> = {

@@ -45,7 +45,7 @@ function toVariables(entry: PromptEntry, model: string, { isStreaming }: LayoutS
 /** Returns the entry's texts that a body contains, joined by spaces, to determine its input length. */
 export function textWithin(entry: PromptEntry, body: JsonObject): string {
   const json = formatJson(body);
-  return [entry.system, entry.userContext, ...entry.texts, ...(entry.passages ?? [])]
+  return [entry.system, ...entry.texts, ...(entry.passages ?? [])]
     .filter((text) => text !== undefined && text !== "" && json.includes(JSON.stringify(text).slice(1, -1)))
     .join(" ");
 }

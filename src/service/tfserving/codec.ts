@@ -1,3 +1,4 @@
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import type { InferResponse, TensorCodec } from "../content.ts";
 import { expectResponse } from "../expected-response.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
@@ -16,7 +17,6 @@ export function predictionPath(method: string): string {
   return `/tensorflow.serving.PredictionService/${method}`;
 }
 
-const NO_BYTES = new Uint8Array(0);
 const VERSION = /^\d{1,18}$/;
 
 /** Returns the `ModelSpec` of a target. A version of digits is a number, any other version a label. */

@@ -1,4 +1,4 @@
-import { joinBytes } from "../../runtime/bytes.ts";
+import { joinBytes, NO_BYTES } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import { unreadable } from "../../transport/response-check.ts";
@@ -28,7 +28,6 @@ const RAW_CONTENTS_FIELD = 6;
 const FINAL_RESPONSE = new TextEncoder().encode("triton_final_response");
 /** Field number of the response in a `ModelStreamInferResponse`. */
 const STREAMED_RESPONSE_FIELD = 2;
-const NO_BYTES = new Uint8Array(0);
 
 /** Returns the path of a method of Triton's gRPC service. */
 export function methodPath(method: string): string {

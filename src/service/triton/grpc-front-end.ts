@@ -82,7 +82,6 @@ function named(model: ModelName): Uint8Array {
   });
 }
 
-/** Creates a query over gRPC. */
 function grpcQuery(method: string, payload: Uint8Array, response: MessageSpec): Query {
   return {
     request: { path: methodPath(method), method: "POST", headers: [], payload },

@@ -1,4 +1,5 @@
 import { countOf } from "../../plan/units.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { failureOfReading } from "../../transport/failure.ts";
 import {
   type CreateResponseCheck,
@@ -83,8 +84,6 @@ class GrpcResponseCheck implements ResponseCheck {
     }
   }
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 function explainResponse(
   message: ProtoObject,

@@ -1,7 +1,7 @@
 import { parseJson } from "../../plan/objects.ts";
 import { RunError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
-import { joinBytes } from "../../runtime/bytes.ts";
+import { joinBytes, NO_BYTES } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -32,7 +32,6 @@ export interface HttpCodecOptions {
 /** Text before a request's id. */
 const ID_START = '{"id":"';
 
-const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 

@@ -1,3 +1,4 @@
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import type { SequenceMark } from "../content.ts";
 import { encodeMessage } from "../protobuf/message.ts";
 import { INFER_REQUEST } from "./messages.ts";
@@ -91,8 +92,6 @@ function addFlags(stamp: Uint8Array, { isStart, isEnd }: SequenceMark): Uint8Arr
   stamp[stamp.length - 1] = isEnd ? 1 : 0;
   return stamp;
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 function varintBytes(value: number): number {
   let bytes = 1;

@@ -1,3 +1,4 @@
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call } from "../call.ts";
 import type { Failure } from "../failure.ts";
@@ -20,8 +21,6 @@ export class GrpcCallClient extends GrpcClient<MessagesSlot> {
     for (const slot of this.slots) slot.abort();
   }
 }
-
-const EMPTY = new Uint8Array(0);
 
 class MessagesSlot extends CallSlot {
   /** Number of messages sent among those that wait for responses. */
@@ -86,7 +85,7 @@ class MessagesSlot extends CallSlot {
    */
   private sendLater(later: readonly Uint8Array[]): void {
     while (this.laterSent < later.length && this.laterSent < this.call.messageCount) {
-      const bytes = later[this.laterSent++] ?? EMPTY;
+      const bytes = later[this.laterSent++] ?? NO_BYTES;
       this.connection?.sendData(this.streamId, bytes, this.laterSent === later.length, undefined);
     }
   }

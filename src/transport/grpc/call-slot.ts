@@ -1,3 +1,4 @@
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call } from "../call.ts";
 import type { ClientOptions } from "../client.ts";
@@ -15,7 +16,6 @@ import { type GrpcHead, readHead, toEarlyFailure, toFailure } from "./response-h
 import { SendProgress } from "./send-progress.ts";
 
 const NO_HEADERS: readonly Header[] = [];
-const NO_BYTES = new Uint8Array(0);
 
 /** A slot whose requests are separate gRPC calls, each on its own HTTP/2 stream. */
 export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, ChannelUser {

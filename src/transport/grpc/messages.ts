@@ -1,4 +1,5 @@
 import { MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 import { checkEncoding, decompressMessage } from "./compression.ts";
@@ -33,7 +34,6 @@ export interface MessageSink {
  */
 export type Keep = "whole" | "pieces" | "none";
 
-const NO_BYTES = new Uint8Array(0);
 const NO_ENCODING = "identity";
 
 /**

@@ -1,3 +1,4 @@
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import {
   type CreateResponseCheck,
   explainEncoding,
@@ -5,8 +6,6 @@ import {
   type ResponseFault,
   type ResponseHead,
 } from "../response-check.ts";
-
-const NO_BYTES = new Uint8Array(0);
 
 /** Passes a response's body to its check: as a view of the read buffer if it arrived in one read, as most do, otherwise in pieces. */
 export class CheckedBody {

@@ -16,7 +16,6 @@ export interface ResponseSink {
   onHead(parser: ResponseParser): boolean;
   /** A piece of the body without chunk framing: `bytes[start, end)`. Called only if wanted. */
   onBody(bytes: Uint8Array, start: number, end: number): void;
-  /** The response is complete. */
   onComplete(parser: ResponseParser): void;
 }
 
@@ -30,7 +29,6 @@ type State = "head" | "length" | "chunk-size" | "chunk-data" | "chunk-end" | "tr
  */
 export class ResponseParser {
   private readonly heads = new HeadReader();
-  /** The head of the current response. */
   head: ResponseHead = this.heads.head;
   /** Status line and headers as text; only when `keepsHead` is set. */
   headText = "";

@@ -190,7 +190,6 @@ class KeptEvents {
     this.numbers.push(call.lastMessageNs, length);
   }
 
-  /** Moves the events to a call. */
   moveTo(call: Call): void {
     const { blocks, numbers, usedBytes } = this;
     if (numbers.length === 0) return;

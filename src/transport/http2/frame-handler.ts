@@ -1,4 +1,4 @@
-import { isSameBytes } from "../../runtime/bytes.ts";
+import { isSameBytes, NO_BYTES } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../failure.ts";
 import type { Header } from "../request.ts";
 import { FrameReader, type FrameSink, unpaddedStart } from "./frame-reader.ts";
@@ -21,7 +21,6 @@ import type { Stream, StreamFailure } from "./stream.ts";
 /** Receive windows: the amount of data that the server may send ahead. */
 export const STREAM_WINDOW_BYTES = 8 * 1024 * 1024; // 8 MiB per stream
 export const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024; // 64 MiB for all streams
-const EMPTY = new Uint8Array(0);
 
 /** Events of the frames, for their connection. */
 export interface FrameEvents {
@@ -38,9 +37,7 @@ export interface FrameEvents {
 /** Handles the frames that a connection receives, and keeps its open streams. */
 export class FrameHandler implements FrameSink {
   readonly reader = new FrameReader(this);
-  /** Open streams by id. */
   readonly streams = new OpenStreams();
-  /** Id of the next stream that the client opens. */
   nextStreamId = 1;
   /** SETTINGS_HEADER_TABLE_SIZE of the peer, in bytes. */
   peerTableBytes = 4096;
@@ -99,7 +96,6 @@ export class FrameHandler implements FrameSink {
     stream.sink.onHeaders(headers, isLast);
   }
 
-  /** Fails all open streams. */
   failAll(problem: StreamFailure): void {
     const streams = this.streams.values();
     this.streams.clear();
@@ -167,7 +163,7 @@ export class FrameHandler implements FrameSink {
   private onSettings(flags: number, bytes: Uint8Array, start: number, end: number): void {
     if ((flags & FLAG.ack) !== 0) return;
     for (const [id, value] of this.reader.settings(bytes, start, end)) this.applySetting(id, value);
-    this.sender.putAck(FRAME.settings, EMPTY, 0, 0);
+    this.sender.putAck(FRAME.settings, NO_BYTES, 0, 0);
     if (!this.hasSettings) {
       this.hasSettings = true;
       this.events.onReady();

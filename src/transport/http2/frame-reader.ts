@@ -1,4 +1,4 @@
-import { joinBytes } from "../../runtime/bytes.ts";
+import { joinBytes, NO_BYTES } from "../../runtime/bytes.ts";
 import { ProtocolError } from "../failure.ts";
 import {
   DEFAULT_MAX_FRAME_BYTES,
@@ -12,7 +12,6 @@ import {
 
 const MAX_HEADER_BLOCK_BYTES = 256 * 1024; // 256 KiB over all its frames
 const QUOTED_BYTES = 80; // of a response that is not HTTP/2
-const NOTHING = new Uint8Array(0);
 
 /** Receives complete frames. Header blocks are joined. */
 export interface FrameSink {
@@ -31,7 +30,7 @@ export class FrameReader {
   /** Header of the frame that is passed on. */
   private readonly frame: FrameHeader = { type: 0, flags: 0, streamId: 0 };
   /** A frame that arrived in pieces; allocated for the first such frame. */
-  private carry: Uint8Array = NOTHING;
+  private carry: Uint8Array = NO_BYTES;
   private carried = 0;
   private headerStreamId = 0;
   /** Flags of a block's first frame, the only one that tells whether the stream ends. */

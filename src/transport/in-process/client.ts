@@ -1,4 +1,5 @@
 import { formatDurationNs } from "../../plan/units.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call } from "../call.ts";
 import type { ClientOptions, LoadClient } from "../client.ts";
@@ -19,7 +20,6 @@ import { FROM_SERVER, type Frame, RESPONSE_FLAGS, RESPONSE_HEAD_BYTES, TO_SERVER
 import type { CallReceiver, ServerProcess } from "./server-process.ts";
 
 const encoder = new TextEncoder();
-const NO_BYTES = new Uint8Array(0);
 /** Requests with such paths are inference requests, all others are queries. */
 const INFERENCE = "/inference.";
 

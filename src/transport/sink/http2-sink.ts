@@ -1,3 +1,4 @@
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import type { OpenSocket, Socket, SocketHandlers } from "../../runtime/socket.ts";
 import { FrameReader, type FrameSink } from "../http2/frame-reader.ts";
 import {
@@ -19,7 +20,6 @@ import {
 import type { ResponseRequest, SampleResponse } from "./sample-response.ts";
 
 const PREFIX_BYTES = 5;
-const NO_BYTES = new Uint8Array(0);
 const SETTINGS_ACK = frame(FRAME.settings, FLAG.ack, 0, NO_BYTES);
 /** Larger than what a client sends while a sink is used. */
 const GREETING = [

@@ -65,15 +65,14 @@ test("prefix prompts are drawn from a pool, and the whole is prefix and prompt t
   for (const entry of entries) assert.equal(tiny.count(inputText(entry)), 80);
 });
 
-test("a system prompt is shared, a user context is each request's own, and the sum is exact", async () => {
-  const entries = await collect({ ...short, systemTokens: 40, userContextTokens: 20 });
+test("a system prompt is shared, and the sum is exact", async () => {
+  const entries = await collect({ ...short, systemTokens: 40 });
   assert.equal(new Set(entries.map(({ system }) => system)).size, 1);
-  assert.equal(new Set(entries.map(({ userContext }) => userContext)).size, 8);
   for (const entry of entries) {
-    assert.equal(tiny.count(inputText(entry)), 110);
+    assert.equal(tiny.count(inputText(entry)), 90);
     assert.deepEqual(
-      [entry.system, entry.userContext, entry.texts[0]].map((text) => tiny.count(text ?? "")),
-      [40, 20, 50],
+      [entry.system, entry.texts[0]].map((text) => tiny.count(text ?? "")),
+      [40, 50],
     );
   }
 });

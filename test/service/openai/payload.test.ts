@@ -8,7 +8,6 @@ const image = "data:image/png;base64,AAAA";
 const rich: PromptEntry = {
   ...entry,
   system: "be brief",
-  userContext: "I am here",
   images: [image],
   audio: [{ format: "wav", base64: "BBBB" }],
 };
@@ -35,12 +34,12 @@ const plain: [PayloadFormat, PromptEntry, string][] = [
   [
     "chat",
     rich,
-    '{"model":"tiny","messages":[{"role":"system","content":"be brief"},{"role":"user","content":"I am here"},{"role":"user","content":"a prompt"}],"stream":true,"max_tokens":10}',
+    '{"model":"tiny","messages":[{"role":"system","content":"be brief"},{"role":"user","content":"a prompt"}],"stream":true,"max_tokens":10}',
   ],
   [
     "multimodal",
     { ...rich, system: "be brief" },
-    `{"model":"tiny","messages":[{"role":"system","content":"be brief"},{"role":"user","content":"I am here"},{"role":"user","content":[{"type":"text","text":"a prompt"},{"type":"image_url","image_url":{"url":"${image}"}},{"type":"input_audio","input_audio":{"data":"BBBB","format":"wav"}}]}],"stream":true,"max_tokens":10}`,
+    `{"model":"tiny","messages":[{"role":"system","content":"be brief"},{"role":"user","content":[{"type":"text","text":"a prompt"},{"type":"image_url","image_url":{"url":"${image}"}},{"type":"input_audio","input_audio":{"data":"BBBB","format":"wav"}}]}],"stream":true,"max_tokens":10}`,
   ],
   ["completions", entry, '{"model":"tiny","prompt":["a prompt"],"stream":true,"max_tokens":10}'],
   [

@@ -8,7 +8,7 @@ import { type GenaiOption, valueNameOf } from "./genai-option.ts";
 import type { PassedFlags } from "./passed-flags.ts";
 import { sharedKeyOf } from "./shared.ts";
 import { ALL_OPTIONS, DEFAULTS } from "./subcommands.ts";
-import type { Subcommand, ValueSources } from "./values-builder.ts";
+import type { Subcommand, ValueSource } from "./values-builder.ts";
 
 type Option = Extract<(typeof ALL_OPTIONS)[number], { readonly default: unknown }>;
 type NameOf<O> = O extends { readonly key: infer Key extends string }
@@ -35,7 +35,7 @@ export class Asked {
   readonly subcommand: Subcommand;
   readonly passed: PassedFlags;
   readonly values: ReadonlyMap<string, unknown>;
-  readonly given: ValueSources;
+  readonly given: ReadonlyMap<string, ValueSource>;
   /** Values of shared options for its plans. */
   readonly planValues: PlanValues;
 

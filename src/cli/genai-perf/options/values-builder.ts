@@ -11,9 +11,6 @@ export interface ValueSource {
   readonly isFloat: boolean;
 }
 
-/** Sources of the given values, by the names of their options. */
-export type ValueSources = ReadonlyMap<string, ValueSource>;
-
 /** The subcommands except `config`, which is replaced by the one that its file requests. */
 export type Subcommand = "profile" | "analyze" | "create-template" | "process-export-files";
 

@@ -1,28 +1,10 @@
 import { toCString } from "../../../runtime/ffi/ffi.ts";
 import { decodeMessage, type ProtoObject } from "../../protobuf/message.ts";
-import type { DATATYPES } from "../../tensor.ts";
 import { INFER_REQUEST } from "../../triton/messages.ts";
-import { Cell, type TritonLibrary } from "./library.ts";
+import { Cell, DATATYPE_NAMES, type TritonLibrary } from "./library.ts";
 import type { NativeMemory } from "./memory.ts";
 import type { Regions } from "./regions.ts";
 
-/** The numbers of data types in Triton's C API. */
-const DATATYPE_NUMBERS: Readonly<Record<(typeof DATATYPES)[number], number>> = {
-  BOOL: 1,
-  UINT8: 2,
-  UINT16: 3,
-  UINT32: 4,
-  UINT64: 5,
-  INT8: 6,
-  INT16: 7,
-  INT32: 8,
-  INT64: 9,
-  FP16: 10,
-  FP32: 11,
-  FP64: 12,
-  BYTES: 13,
-  BF16: 14,
-};
 const SEQUENCE_START = 1;
 const SEQUENCE_END = 2;
 const NEWEST_VERSION = -1n;
@@ -127,7 +109,7 @@ function describeInput(input: ProtoObject, address: bigint, sizeBytes: number): 
   const shape = ((input["shape"] ?? []) as number[]).map(BigInt);
   return {
     name: toCString(String(input["name"])),
-    datatype: DATATYPE_NUMBERS[String(input["datatype"]) as keyof typeof DATATYPE_NUMBERS] ?? 0,
+    datatype: Math.max(0, DATATYPE_NAMES.indexOf(String(input["datatype"]))),
     shape: new Uint8Array(BigInt64Array.from(shape).buffer),
     dimensions: BigInt(shape.length),
     address,

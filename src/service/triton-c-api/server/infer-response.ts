@@ -1,9 +1,6 @@
+import { NO_BYTES } from "../../../runtime/bytes.ts";
 import { ProtoWriter } from "../../protobuf/wire.ts";
-import { Cell, type TritonLibrary } from "./library.ts";
-
-const DATATYPE_NAMES = "INVALID BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 FP32 FP64 BYTES BF16".split(
-  " ",
-);
+import { Cell, DATATYPE_NAMES, type TritonLibrary } from "./library.ts";
 
 const cells = Array.from({ length: 9 }, () => new Cell());
 const [name, datatype, shape, dimensions, base, sizeBytes, memoryType, memoryId, owned] = cells as [
@@ -63,5 +60,3 @@ function writeOutput(triton: TritonLibrary, response: bigint, index: number, wri
   // An output in shared memory is not part of the message, and nothing owns its memory.
   return owned.value === 0n ? NO_BYTES : triton.readMemory(base.value, Number(sizeBytes.value));
 }
-
-const NO_BYTES = new Uint8Array(0);

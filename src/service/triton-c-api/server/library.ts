@@ -13,6 +13,10 @@ export class TritonError extends Error {
   }
 }
 
+/** The data types of Triton's C API, by their numbers. */
+export const DATATYPE_NAMES: readonly string[] =
+  "INVALID BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 FP32 FP64 BYTES BF16".split(" ");
+
 const P = "pointer";
 const B = "buffer";
 
