@@ -18,7 +18,7 @@ export function describeKnee(
 ): string | undefined {
   if (knee === undefined) return undefined;
   if (knee.isReached)
-    return `throughput stops growing at ${describeLevel(plan, knee.level)}, where it is 90 % of the highest or more`;
+    return `throughput stops growing at ${describeLevel(plan, knee.level)} (90 % of the highest or more)`;
   const last = Math.max(...levels.map(({ level }) => level));
   return `throughput still grows at ${describeLevel(plan, last)}, the last level: the server is not at its limit`;
 }

@@ -140,7 +140,7 @@ describe("rampart llm", () => {
           (knee?.level ?? 99) <= 64 && levels.length < 9,
           JSON.stringify([knee, levels.map(({ level }) => level)]),
         );
-        assert.match(result.text, /^throughput stops growing at \d+ users?, /m);
+        assert.match(result.text, /^throughput stops growing at \d+ users? \(/m);
         // The scenario does the same.
         assert.match(
           readFileSync(join(folder, "saved.ts"), "utf8"),

@@ -25,7 +25,7 @@ describe("the knee of a sweep", () => {
   test("is the lowest load near the highest throughput", () => {
     const model = modelOf(planOf("knee"), [level(1, 30), level(2, 60), level(4, 62), level(8, 58)]);
     assert.deepEqual(linesOf(model, "levels"), [
-      "throughput stops growing at concurrency 2, where it is 90 % of the highest or more",
+      "throughput stops growing at concurrency 2 (90 % of the highest or more)",
     ]);
   });
 
@@ -46,7 +46,7 @@ describe("the knee of a sweep", () => {
         "levels",
       );
     assert.deepEqual(linesOfList(30, 60, 62), [
-      "throughput stops growing at concurrency 2, where it is 90 % of the highest or more",
+      "throughput stops growing at concurrency 2 (90 % of the highest or more)",
     ]);
     assert.deepEqual(linesOfList(30, 60, 120), []);
     assert.deepEqual(linesOfList(30, 30), []);
