@@ -4,7 +4,7 @@ import { buildRunModel } from "../report/model/build-model.ts";
 import { CHECK_WORDS } from "../report/text/render-text.ts";
 import type { ExecutedPlan } from "./execute.ts";
 
-/** Lines that `--quiet` still prints: the verdict, the checks that did not pass, and unstable levels. */
+/** Lines that `--quiet` still prints: the checks that did not pass, and unstable levels; without any, the verdict's reason. */
 
 /** Returns the lines about a run that did not pass; empty for one that passed, or whose error is printed anyway. */
 export function describeVerdict(plan: Plan, { result, repeated }: ExecutedPlan): string[] {
@@ -15,5 +15,6 @@ export function describeVerdict(plan: Plan, { result, repeated }: ExecutedPlan):
     .filter(({ state }) => state !== "pass")
     .map(({ state, text, measured }) => `${CHECK_WORDS[state]} ${text}: ${measured}`);
   const wrong = notes.filter(({ severity }) => severity === "wrong").map(({ text }) => text);
-  return [verdict.headline, ...missed, ...wrong];
+  const lines = [...missed, ...wrong];
+  return lines.length === 0 ? [verdict.headline] : lines;
 }

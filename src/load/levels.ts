@@ -38,6 +38,15 @@ export function rangeOf(levels: LevelsPlan): LevelRange | undefined {
   return levels.kind === "range" ? levels : undefined;
 }
 
+/** Returns levels with equal steps as a range, a list too; undefined for any other list. */
+export function stepsOf(levels: LevelsPlan): LevelRange | undefined {
+  if (levels.kind === "range") return levels;
+  const [start = 0, second = start, ...rest] = levels.values;
+  const step = second - start;
+  const isEven = step > 0 && rest.every((value, index) => value === start + (index + 2) * step);
+  return isEven ? { kind: "range", start, end: rest.at(-1) ?? second, step } : undefined;
+}
+
 /** Returns the number of levels in a linear search; undefined for a range without an end. */
 export function countLevels(levels: LevelsPlan): number | undefined {
   if (levels.kind === "list") return levels.values.length;

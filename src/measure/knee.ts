@@ -10,6 +10,12 @@ export interface LoadPoint {
 /** The knee is the lowest load that reaches this ratio of the highest throughput. */
 const KNEE_RATIO = 0.9;
 
+/**
+ * The highest load must be at least this many times the knee. Where throughput grows with the load, less than 1.12 times the load brings the
+ * missing tenth, so that closer levels would show a knee anywhere.
+ */
+const CLEAR_FACTOR = 1.25;
+
 /** Number of levels above the knee that end a sweep: a single one may be slow by chance. */
 const LEVELS_ABOVE = 2;
 
@@ -20,8 +26,13 @@ export function kneeOf(points: readonly LoadPoint[]): number | undefined {
   return reached.length === 0 ? undefined : Math.min(...reached.map(({ load }) => load));
 }
 
+/** Reports whether the loads show that throughput no longer grows with the load at the knee. */
+export function isKneeReached(knee: number, points: readonly Pick<LoadPoint, "load">[]): boolean {
+  return points.some(({ load }) => load >= CLEAR_FACTOR * knee);
+}
+
 /** Reports whether a sweep can end: two loads above the knee have been measured, or two at which nothing finished. */
 export function isPastKnee(points: readonly LoadPoint[]): boolean {
   const knee = kneeOf(points) ?? 0;
-  return points.filter(({ load }) => load > knee).length >= LEVELS_ABOVE;
+  return isKneeReached(knee, points) && points.filter(({ load }) => load > knee).length >= LEVELS_ABOVE;
 }

@@ -33,7 +33,8 @@ export function escapeMarkdown(text: string): string {
   const short = line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}…` : line;
   return (
     short
-      .replace(/[\\`*_{}[\]()<>#|~!]/g, "\\$&")
+      // A parenthesis has a meaning only after a bracket.
+      .replace(/[\\`*_{}[\]<>#|~]/g, "\\$&")
       .replaceAll("&", "&amp;")
       // An invisible character breaks up mentions and addresses, which are recognized without any formatting.
       .replace(/@(?=\w)/g, "@\u200b")

@@ -19,7 +19,20 @@ export function describeBytes(bytes: Uint8Array): string {
 
 /** Returns a response's body as text, without secrets. Masks before truncating, because half of a key would not be found. */
 export function toMaskedText(body: Uint8Array): string {
-  return maskSecrets(describeBytes(body).trim());
+  return maskSecrets(describeBytes(unzip(body)).trim());
+}
+
+const MOST_UNZIPPED_BYTES = 1024 * 1024; // 1 MiB
+
+/** Decompresses gzip (RFC 1952), also if its end is missing; returns other bytes unchanged. Proxies compress error pages without being asked. */
+function unzip(body: Uint8Array): Uint8Array {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
+  const { gunzipSync, constants } = process.getBuiltinModule("node:zlib");
+  try {
+    return gunzipSync(body, { maxOutputLength: MOST_UNZIPPED_BYTES, finishFlush: constants.Z_SYNC_FLUSH });
+  } catch {
+    return body;
+  }
 }
 
 /** Appends the beginning of an explanation to a failure's message. An empty explanation adds nothing. */

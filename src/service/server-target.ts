@@ -16,8 +16,14 @@ function serverUrls({ url, moreUrls = [] }: ServerTarget): readonly string[] {
   return [url, ...moreUrls];
 }
 
-export function describeServer({ url, protocol }: ServerTarget): string {
-  return `${url} over ${protocol}`;
+/** Describes the addresses: `gpu-host:8000 and 1 more over http`. */
+export function describeServer({ url, moreUrls = [], protocol }: ServerTarget): string {
+  return `${url}${describeOthers(moreUrls)} over ${protocol}`;
+}
+
+/** Describes further addresses: ` and 1 more`. Empty if there are none. */
+export function describeOthers({ length }: readonly string[]): string {
+  return length === 0 ? "" : ` and ${length} more`;
 }
 
 /** Registers the secrets in addresses and headers, and the API key. */

@@ -75,11 +75,26 @@ export interface Failure {
 /** The failure of a request that is in flight when the run ends. */
 export const ABORTED: Failure = { kind: "aborted", message: "still in flight when the run ended" };
 
-/** Returns the failure for an HTTP status of 300 or more. @param location target of a redirect; empty without one */
-export function statusFailure(status: number, location: string): Failure {
+/** The parts of a response's head that explain its status; each is empty without its header. */
+export interface StatusHead {
+  readonly status: number;
+  /** Target of a redirect (3xx). */
+  readonly location: string;
+  /** Value of `Retry-After` of a response with the status 429 or 503: seconds, or a date. */
+  readonly retryAfter: string;
+}
+
+/** Whether a response with this status may say when to try again. */
+export function mayRetryLater(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+/** Returns the failure for an HTTP status of 300 or more. */
+export function statusFailure({ status, location, retryAfter }: StatusHead): Failure {
   const what = status < 400 ? "unexpected HTTP status" : "HTTP status";
   const where = location === "" ? "" : `, redirected to ${location}`;
-  return { kind: "http", status, message: `${what} ${status}${where}` };
+  const when = retryAfter === "" ? "" : `, Retry-After ${retryAfter}`;
+  return { kind: "http", status, message: `${what} ${status}${where}${when}` };
 }
 
 /** Returns the failure's message, with the server's name when there are several. */

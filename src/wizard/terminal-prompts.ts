@@ -2,6 +2,7 @@ import { isCancel, log, select, text } from "@clack/prompts";
 import { defined } from "../plan/objects.ts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
+import { wrapText } from "../report/text/text-table.ts";
 import type { Answers } from "./answers.ts";
 import type { Choice, Question, Surroundings } from "./question.ts";
 
@@ -93,12 +94,17 @@ const MARK_COLUMNS = 6;
 
 /** Prints a warning. */
 export function warn(message: string): void {
-  log.warn(clean(message));
+  log.warn(wrap(message));
 }
 
 /** Prints a sentence. */
 export function inform(message: string): void {
-  log.info(clean(message));
+  log.info(wrap(message));
+}
+
+/** Breaks a message at words, so that the terminal does not break it within one. */
+function wrap(message: string): string {
+  return wrapText(clean(message), (process.stdout.columns ?? 80) - MARK_COLUMNS).join("\n");
 }
 
 /** Masks secrets, and escapes control characters, because names and messages come from the server. */

@@ -183,13 +183,10 @@ describe("rampart run", () => {
     assert.deepEqual(await quiet("passes.ts"), { code: 0, err: "" });
     const failed = await quiet("fails.ts");
     assert.equal(failed.code, 65);
-    assert.match(failed.err, /^rampart: .*: 1 of 2 assertions failed\nrampart: .*: FAIL p99 latency < .*\n$/);
+    assert.match(failed.err, /^rampart: .*: FAIL p99 latency < .*\n$/);
     const unstable = await quiet("unstable.ts");
     assert.equal(unstable.code, 66);
-    assert.match(
-      unstable.err,
-      /^rampart: .*: not stable: concurrency 2\nrampart: .*: Not stable: (throughput|latency) moved by .*\n$/,
-    );
+    assert.match(unstable.err, /^rampart: .*: Not stable: (throughput|latency) moved by .*\n$/);
   });
 
   test("--live asks for the live view", async () => {

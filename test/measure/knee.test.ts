@@ -30,4 +30,15 @@ describe("the knee", () => {
       assert.equal(kneeOf(points(...perSec)), knee);
       assert.equal(isPastKnee(points(...perSec)), isPast);
     });
+
+  test("is not passed while throughput grows with the load, however close the loads are", () => {
+    for (let first = 1; first <= 100; first += 3) {
+      const growing = Array.from({ length: 60 }, (_, index) => ({
+        load: first + index,
+        perSec: 100 * (first + index),
+      }));
+      for (let count = 1; count <= growing.length; count++)
+        assert.equal(isPastKnee(growing.slice(0, count)), false, `${count} loads from ${first}`);
+    }
+  });
 });

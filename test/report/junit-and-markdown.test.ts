@@ -14,7 +14,7 @@ import { type ReportJson, reportSchema } from "../../src/report/schema/report-sc
 import type { RunResult } from "../../src/result/run-result.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "./make-result.ts";
-import { modelOf } from "./model/make-model.ts";
+import { modelOf, modelOfRuns } from "./model/make-model.ts";
 import { checkCsv, readCsv } from "./read-csv.ts";
 import { readXml, type XmlElement } from "./read-xml.ts";
 
@@ -63,6 +63,13 @@ test("JUnit has a case for each assertion and level, failures with value and lim
     assert.deepEqual(Object.keys(attributes), ["name", "classname", "time"]);
     assert.match(attributes["time"] ?? "", /^\d+\.\d{3}$/);
   }
+});
+
+test("the case of a level in one of several runs has its numbers, and the suite names the run", () => {
+  const repeated = { runs: [1, 2].map(() => makeResult(plan, [makeLevel()])) };
+  const [, first] = readXml(formatJunit(modelOfRuns(plan, repeated))).children;
+  assert.match(first?.attributes["name"] ?? "", /, run 1$/);
+  assert.match(first?.children[0]?.children[0]?.text ?? "", /^concurrency 1, infer\/s /);
 });
 
 test("a run that ended early is a failed case of JUnit", () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { addExplanation, appendExplanation, describeBytes, explainStatus } from "../../src/service/explain-error.ts";
 import { createPayloadChecks } from "../../src/service/openai/response-check.ts";
 import type { ResponseKind } from "../../src/service/openai/response-kind.ts";
@@ -302,6 +303,15 @@ for (const [what, body, expected] of [
   ["bytes with a NUL", Uint8Array.of(0x41, 0, 0x42), "3 bytes"],
 ] as const)
   test(`a body is described: ${what}`, () => assert.equal(describeBytes(body), expected));
+
+test("an error page that a proxy compressed is text, also without its end", () => {
+  const page = gzipSync(`<p>no such model</p>${" ".repeat(9000)}`);
+  for (const body of [page, page.subarray(0, -8)])
+    assert.equal(explainStatus(FAILURE, body).message, "HTTP status 400: <p>no such model</p>");
+  const bomb = gzipSync(new Uint8Array(2 * 1024 * 1024));
+  for (const body of [bomb, Uint8Array.of(0x1f, 0x8b, 7, 0xff)])
+    assert.equal(explainStatus(FAILURE, body).message, `HTTP status 400: ${body.length} bytes`);
+});
 
 test("an error status gets the response on one line, and the response itself as its response", () => {
   const explained = explainStatus(FAILURE, bytes(" no such\n  model "));

@@ -127,7 +127,7 @@ class UrlRun {
       const time = estimateAllRuns(plan);
       if (time !== undefined) sayBeside(describeTime(time), flags, this.io);
       const code = await runMadePlan(plan, { flags }, this.io);
-      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, text);
+      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan);
       return code;
     });
   }
@@ -165,14 +165,13 @@ class UrlRun {
     writeNewScenario(file, text);
   }
 
-  private sayHowToRepeat({ outputs }: Plan, scenario: string): void {
+  private sayHowToRepeat({ outputs }: Plan): void {
     const { io } = this;
     const { settings, flags } = this.request;
-    registerHeaders(Object.entries(settings.headers));
     const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, outputs.files);
     const text =
       settings.save === undefined
-        ? `the same as a scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
+        ? "--save FILE.ts writes the scenario that repeats the run"
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
     const more = settings.slos.length === 0 ? [] : waysToSearchMore(flags);
     to.out(`\n${more.length === 0 ? "" : `(${more.join(", ")})\n`}${text}\n`);

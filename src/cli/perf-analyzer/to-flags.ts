@@ -1,4 +1,4 @@
-import { countLevels, describeLevels, rangeOf } from "../../load/levels.ts";
+import { countLevels, describeLevels, stepsOf } from "../../load/levels.ts";
 import { fieldOf } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
@@ -55,7 +55,7 @@ function loadNotes({ load, outputs }: Plan): Note[] {
   const isOtherRate = distribution === "gamma" || (distribution !== undefined && isLimited);
   const changesConcurrency = (fieldOf(load, "overMs") ?? fieldOf(load, "rampMs")) !== undefined;
   const levels = fieldOf(load, "levels");
-  const isList = levels !== undefined && rangeOf(levels) === undefined && (countLevels(levels) ?? 0) > 1;
+  const isList = levels !== undefined && stepsOf(levels) === undefined && (countLevels(levels) ?? 0) > 1;
   return [
     isList && `run it for each of the levels ${describeLevels(levels)}`,
     changesConcurrency && "only a scenario changes concurrency over time",

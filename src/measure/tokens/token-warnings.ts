@@ -76,17 +76,10 @@ function describeBunched({ metrics }: TokenMeasurement): string {
   return `${formatPct(metrics.bunchedRatio?.mean ?? 0, 2)} of the tokens came together with the one before`;
 }
 
-/** Explains how many bunched tokens affect times; undefined if there are rates of tokens per user. */
-export function explainCut(tokens: TokenMeasurement): string | undefined {
-  if (!lacksRates(tokens)) return undefined;
-  return `${describeBunched(tokens)}: inter-token latency shows how the stream was cut; use the latency per output token`;
-}
-
 function explainBunching(tokens: TokenMeasurement): string | undefined {
   const { all, rated } = ratedStreams(tokens);
-  if (2 * rated < all) return explainCut(tokens);
-  if ((tokens.metrics.bunchedRatio?.mean ?? 0) < BUNCHED_RATIO) return undefined;
-  return `${describeBunched(tokens)}: inter-token latency and throughput per user show how the responses were cut, not how fast tokens were made; see the normalized time per output token`;
+  if (2 * rated >= all && (tokens.metrics.bunchedRatio?.mean ?? 0) < BUNCHED_RATIO) return undefined;
+  return `${describeBunched(tokens)}: use the latency per output token, not the inter-token latency`;
 }
 
 /** Reports whether the server's and the client's token counts differ enough for a warning above. */

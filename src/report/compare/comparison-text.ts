@@ -44,10 +44,9 @@ export function formatInterval(change: Change): string {
   const { kind, low, high } = change;
   const text = (value: number): string => signed(toPct(kind, value));
   if (low === null) return "";
-  if (high === null && low === 0) return "unbounded";
-  if (high === null) return `${text(low)} ${unitOf(kind)} or more`;
-  if (isCertain(change)) return `${text(low)} to ${text(high)} ${unitOf(kind)}`;
   const none = noneOf(change);
+  if (high === null) return low <= none ? "too uncertain" : `${text(low)} ${unitOf(kind)} or more`;
+  if (isCertain(change)) return `${text(low)} to ${text(high)} ${unitOf(kind)}`;
   if (low <= none && high >= none) return "too uncertain";
   return low > none ? `${text(low)} ${unitOf(kind)} or more` : `${text(high)} ${unitOf(kind)} or less`;
 }

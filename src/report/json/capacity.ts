@@ -1,6 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { scaleInterval } from "../../measure/intervals/certainty.ts";
-import { kneeOf } from "../../measure/knee.ts";
+import { isKneeReached, kneeOf, type LoadPoint } from "../../measure/knee.ts";
 import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { hoursToSec } from "../../plan/units.ts";
@@ -18,18 +18,27 @@ interface CapacityBasis {
   readonly findMax?: FindMaxJson | undefined;
 }
 
-/** Returns the knee of a sweep; undefined for other loads, and if nothing finished. */
+/** A list of fewer levels is not a sweep. */
+const FEWEST_LEVELS = 3;
+
+/** Returns the knee of a sweep, of a list of levels only if they reach it; undefined for other loads, and if nothing finished. */
 export function toKneeJson({ load }: Plan, levels: readonly LevelJson[]): KneeJson | undefined {
-  if (loadModeOf(load).levels?.(load).search !== "knee") return undefined;
-  const knee = kneeLevel(levels);
-  return knee && { unit: knee.unit, level: knee.level, isReached: levels.some(({ level }) => level > knee.level) };
+  const search = loadModeOf(load).levels?.(load).search;
+  const knee =
+    search === "knee" || (search === "linear" && levels.length >= FEWEST_LEVELS) ? kneeLevel(levels) : undefined;
+  if (knee === undefined) return undefined;
+  const isReached = isKneeReached(knee.level, pointsOf(levels));
+  return isReached || search === "knee" ? { unit: knee.unit, level: knee.level, isReached } : undefined;
+}
+
+function pointsOf(levels: readonly LevelJson[]): LoadPoint[] {
+  return levels.map(({ level, metrics }) => {
+    return { load: level, perSec: readMetric(metrics, "throughput")?.value ?? 0 };
+  });
 }
 
 function kneeLevel(levels: readonly LevelJson[]): LevelJson | undefined {
-  const points = levels.map(({ level, metrics }) => {
-    return { load: level, perSec: readMetric(metrics, "throughput")?.value ?? 0 };
-  });
-  const knee = kneeOf(points);
+  const knee = kneeOf(pointsOf(levels));
   return levels.find(({ level }) => level === knee);
 }
 

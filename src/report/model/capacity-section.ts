@@ -11,13 +11,16 @@ import { type ColumnSpec, column, estimateCell, makeTable, summary } from "./tab
 
 /** The knee of a sweep in a line, and the capacity answer. */
 
-/** Describes the knee of a run; undefined unless the load is a sweep that ends at the knee. */
-export function describeKnee({ plan }: Pick<ReportView, "plan">, { knee }: Pick<RunJson, "knee">): string | undefined {
+/** Describes the knee of a run; undefined without one. */
+export function describeKnee(
+  { plan }: Pick<ReportView, "plan">,
+  { knee, levels }: Pick<RunJson, "knee" | "levels">,
+): string | undefined {
   if (knee === undefined) return undefined;
-  const at = describeLevel(plan, knee.level);
-  return knee.isReached
-    ? `throughput stops growing at ${at}: the lowest load that reaches 90 % of the highest throughput`
-    : `throughput still grows at ${at}, the last level: the server is not at its limit`;
+  if (knee.isReached)
+    return `throughput stops growing at ${describeLevel(plan, knee.level)} (90 % of the highest or more)`;
+  const last = Math.max(...levels.map(({ level }) => level));
+  return `throughput still grows at ${describeLevel(plan, last)}, the last level: the server is not at its limit`;
 }
 
 /** A capacity with the names of its row. */

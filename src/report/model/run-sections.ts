@@ -52,7 +52,7 @@ function describeLoads(load: NonNullable<RunJson["phases"]>[number]["load"]): st
 }
 
 /** Builds the section of failed and cancelled requests by kind; undefined if there are none. */
-export function failureSection({ runs }: ReportView): Section | undefined {
+export function failureSection({ json, runs }: ReportView): Section | undefined {
   type Row = RunJson["failures"][number] & { readonly run: string };
   const rows = runs.flatMap(({ name, json: { failures } }) =>
     failures.map((failure): Row => ({ ...failure, run: name })),
@@ -84,7 +84,9 @@ export function failureSection({ runs }: ReportView): Section | undefined {
     const outside = requests.completed === 0 ? "" : describeUnmeasured(requests.failed, measured);
     return outside === "" ? [] : [ofRun(name, `${countOf(requests.failed, "request")} failed, ${outside}`)];
   });
-  return { ...summary("failures", "Failures"), tables, lines };
+  // The verdict of a run in which all requests failed has the reason.
+  const isSaid = tables.length === 1 && rows.length === 1 && json.verdict.reasons[0]?.code === "only-failures";
+  return { ...summary("failures", "Failures"), isSummary: !isSaid, tables, lines };
 }
 
 /** More hosts are one line on the first screen. */

@@ -69,8 +69,9 @@ const OUTCOMES: Readonly<Record<LevelJson["outcome"], readonly [state: Case["sta
 function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Case {
   const { name, json } = row;
   const { columns, rows } = levelTable(view, [row]);
-  const numbers = columns.map(({ title, quantity }, index) =>
-    `${title} ${formatCell(rows[0]?.[index] ?? {}, quantity)}`.trim(),
+  // The suite names the run.
+  const numbers = columns.flatMap(({ key, title, quantity }, index) =>
+    key === "run" ? [] : [`${title} ${formatCell(rows[0]?.[index] ?? {}, quantity)}`.trim()],
   );
   const about = notes.filter(({ levels }) => levels.includes(name));
   const [state, message] = OUTCOMES[json.outcome];

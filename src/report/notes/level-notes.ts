@@ -4,7 +4,7 @@ import { clientLimitText, isBusy, saturationReason } from "../../measure/client-
 import { stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
-import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import { explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Verdict } from "../../measure/verdicts.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -73,10 +73,7 @@ function findInTokens(tokens: TokenMeasurement, { failedCount }: Measurement): F
   // Failed requests have a separate column and table.
   const isShown = tokens.emptyCount === 0 && tokens.failedCount <= failedCount;
   const found = findTokenWarnings(tokens).filter(({ code }) => !isShown || code !== "responses-left-out");
-  const warnings = found.map(({ text, ...found }): Finding => {
-    const cut = found.code === BUNCHED ? explainCut(tokens) : undefined;
-    return { ...found, texts: [cut ?? text] };
-  });
+  const warnings = found.map(({ text, ...found }): Finding => ({ ...found, texts: [text] }));
   if (noRates === undefined || warnings.some(({ code }) => code === BUNCHED)) return warnings;
   return [...warnings, { ...finding(BUNCHED, "detail", noRates), metric: "outputTokensPerSecPerUser" }];
 }

@@ -48,10 +48,13 @@ export function findShortSamples(
   const tooShort = short.map(({ verdict, count, needed, isFew }): Finding => {
     const name = metricText(verdict.assertion.metric);
     const factor = needed / count;
-    const about = isFew ? "needs" : "is close to its limit and needs about";
     const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
+    const counts = `${formatCount(needed)} requests, and there ${plural(count, "is", "are")} ${formatCount(count)}`;
     const texts = [
-      `${span} is short: ${name} ${about} ${formatCount(needed)} requests, and there ${plural(count, "is", "are")} ${formatCount(count)}`,
+      // The result of the assertion has the numbers of requests.
+      isFew
+        ? `${span} is short for ${name}`
+        : `${span} is short: ${name} is close to its limit and needs about ${counts}`,
       adviseLonger(plan, window.durationNs, { count, needed }),
     ];
     const metric = metricKey(verdict.assertion.metric);

@@ -14,7 +14,7 @@ export type CapacityJson = v.InferOutput<typeof capacitySchema>;
 export const kneeSchema = v.object({
   unit: LEVEL_UNIT,
   level: described(v.number(), "The lowest level that reaches 90 % of the highest throughput."),
-  isReached: described(v.boolean(), "False when it is the last level, so that throughput may grow above it."),
+  isReached: described(v.boolean(), "False when no level is clearly above it, so that throughput may grow."),
 });
 
 const price = described(v.number(), "Of one GPU, in a currency of the user's own.");

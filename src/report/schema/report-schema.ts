@@ -221,7 +221,7 @@ const runEntries = {
   overTime: v.exactOptional(overTimeSchema),
   server: v.exactOptional(serverSchema),
   findMax: v.exactOptional(findMaxSchema),
-  knee: v.exactOptional(described(kneeSchema, "Of a load that ends at the knee.")),
+  knee: v.exactOptional(described(kneeSchema, "Of a load that ends at the knee, and of other levels that reach it.")),
   capacity: v.exactOptional(described(capacitySchema, "Of a plan with capacity.")),
   ...phaseEntries,
   levels: v.array(levelSchema),

@@ -88,7 +88,8 @@ function headLines(model: ReportModel, maxColumns: number, color: Paint): string
   const chosen = VERDICT_COLORS[name];
   if (first === "") return undefined;
   const painted = chosen === undefined || word === "" ? first : color(word, chosen) + first.slice(word.length);
-  return [painted, ...(headline === "" ? [] : [INDENT + headline]), ...rest];
+  const why = headline === "" ? [] : wrapText(headline, maxColumns - INDENT.length);
+  return [painted, ...why.map((line) => INDENT + line), ...rest];
 }
 
 /** Formats the verdict, the number of measured requests and the time; then the reasons, and the settings of the measurement. */

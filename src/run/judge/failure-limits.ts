@@ -237,7 +237,7 @@ const MOST_REASON = 80;
 
 /** Returns the error of a target to which no connection could be opened. */
 export function cannotConnect({ target }: Plan, failure: Failure): RunError {
-  const urls = describePlaces(target).join(", ");
+  const urls = [...new Set(describePlaces(target))].join(", ");
   const why = describeFailure(failure);
   const reason = why === "" || why.length > MOST_REASON ? "" : `: ${why}`;
   const what =

@@ -75,8 +75,8 @@ export function ratesSchema(): Schema<readonly number[]> {
 /** End of a load of several levels. */
 export interface UntilOptions {
   /**
-   * `"knee"`: end when throughput stops growing, which is at the second level above the lowest one that reaches 90 % of the highest
-   * throughput. Give rates a `for`: above the knee their latency never becomes stable. Default: all levels.
+   * `"knee"`: end when throughput stops growing: two levels above the lowest one that reaches 90 % of the highest throughput, and at 1.25
+   * times its load or more. Give rates a `for`: above the knee their latency never becomes stable. Default: all levels.
    */
   readonly until?: "knee";
 }

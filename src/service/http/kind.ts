@@ -1,6 +1,6 @@
 import { registerUrl } from "../../plan/secrets.ts";
 import { checkResponseRules } from "../response-reader.ts";
-import { OF_SERVERS, registerServerSecrets, withApiKey } from "../server-target.ts";
+import { describeOthers, OF_SERVERS, registerServerSecrets, withApiKey } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { createHttpFront } from "./front.ts";
 import { type HttpTargetPlan, httpTargetSchema } from "./target.ts";
@@ -22,8 +22,8 @@ export const httpKind: ServiceKind<HttpTargetPlan> = {
   }),
   ...OF_SERVERS,
   subject: ({ method, url, path, moreUrls = [] }) => {
-    const others = moreUrls.length === 0 ? "" : ` and ${moreUrls.length} more`;
-    return `${method} ${url.replace(/^http:\/\//, "").replace(/\/$/, "")}/${path.replace(/^\//, "")}${others}`;
+    const address = url.replace(/^http:\/\//, "").replace(/\/$/, "");
+    return `${method} ${address}/${path.replace(/^\//, "")}${describeOthers(moreUrls)}`;
   },
   hasNoStatistics: true,
   throughputUnit: "req/s",

@@ -9,6 +9,7 @@ import {
   type Failure,
   failureOfReading,
   MAX_ERROR_BODY_BYTES,
+  mayRetryLater,
   silentFor,
   statusFailure,
   tooLarge,
@@ -180,9 +181,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly options: ClientOptions;
   private readonly rules: ResponseRules;
   private controller: Dispatcher.DispatchController | undefined;
-  private status = 0;
+  status = 0;
   private encoding = "";
-  private location = "";
+  location = "";
+  retryAfter = "";
   private receivedBytes = 0;
   private readonly body = new GrowingBytes(RESPONSES_BUDGET);
   private isOver = false;
@@ -221,6 +223,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.status = status;
     this.location = status < 400 ? String(headers["location"] ?? "") : "";
+    this.retryAfter = mayRetryLater(status) ? String(headers["retry-after"] ?? "") : "";
     this.call.firstByteNs = nowNs();
     if (this.options.responses.keepHeaders === true)
       this.call.headers = Object.entries(headers).flatMap(([name, value = []]) =>
@@ -273,7 +276,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     call.endNs = nowNs();
     if (this.body.length > 0) call.keepBody(this.body.take());
     if (!this.isSuccess) {
-      this.finish(statusFailure(this.status, this.location));
+      this.finish(statusFailure(this));
       return;
     }
     if (this.encoding !== "" && this.rules.acceptsEncodings !== true) {

@@ -56,13 +56,13 @@ export class ReceivedResponse implements ResponseSink {
   }
 
   /** Ends the request after a complete response: with success, unless its status or content is an error. */
-  conclude({ status, location, contentEncoding }: ResponseHead): void {
-    if (!isSuccessStatus(status, this.rules)) {
-      this.fail(statusFailure(status, location));
+  conclude(head: ResponseHead): void {
+    if (!isSuccessStatus(head.status, this.rules)) {
+      this.fail(statusFailure(head));
       return;
     }
     const { call } = this;
-    const fault = this.checked.end(this.rules.acceptsEncodings === true ? "" : contentEncoding);
+    const fault = this.checked.end(this.rules.acceptsEncodings === true ? "" : head.contentEncoding);
     this.kept.moveTo(call);
     if (fault === undefined) {
       call.isActive = false;

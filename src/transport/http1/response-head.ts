@@ -1,5 +1,5 @@
 import { isSameBytes } from "../../runtime/bytes.ts";
-import { ProtocolError } from "../failure.ts";
+import { mayRetryLater, ProtocolError } from "../failure.ts";
 import { latin1Text } from "../latin1.ts";
 import { decimal, digits, isName, quote } from "./text.ts";
 
@@ -22,6 +22,8 @@ export interface ResponseHead {
   readonly contentEncoding: string;
   /** Target of a redirect (3xx); empty otherwise. */
   readonly location: string;
+  /** Value of `Retry-After` of a response with the status 429 or 503; empty otherwise. */
+  readonly retryAfter: string;
   /** Whether the headers allow another request on the connection. */
   readonly keepAlive: boolean;
   /** Length of the content in bytes; -1 when the head does not give it. */
@@ -96,6 +98,7 @@ function draft(status: number, keepAlive: boolean): Draft {
     isJson: false,
     contentEncoding: "",
     location: "",
+    retryAfter: "",
     keepAlive,
     contentLength: -1,
     isChunked: false,
@@ -131,6 +134,9 @@ function readHeader(head: Draft, input: Uint8Array, start: number, end: number):
   } else if (first === 0x6c /* l */) {
     if (head.status >= 300 && head.status < 400 && isName(input, start, end, "location"))
       head.location = latin1Text(input, start + 9, end).trim();
+  } else if (first === 0x72 /* r */) {
+    if (mayRetryLater(head.status) && isName(input, start, end, "retry-after"))
+      head.retryAfter = latin1Text(input, start + 12, end).trim();
   } else if (first === 0x74 /* t */) {
     if (isName(input, start, end, "transfer-encoding")) {
       const codings = latin1Text(input, start + 18, end)

@@ -208,7 +208,7 @@ describe("outputs", () => {
       comparisons[0]?.levels[0]?.metrics.map(({ verdict }) => verdict),
       ["worse", "worse", "worse"],
     );
-    assert.match(read("c.md"), /^3 worse \\\(/m);
+    assert.match(read("c.md"), /^3 worse \(/m);
     assert.match(read("c.html"), /3 worse/);
   });
 

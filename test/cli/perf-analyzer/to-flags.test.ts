@@ -222,6 +222,17 @@ function changedRate(change: Partial<Plan["load"] & { kind: "request-rate" }>): 
   return { ...rate("constant", 5, 5, 1), ...change } as Plan["load"];
 }
 
+test("a list with equal steps is a range", () => {
+  for (const [values, range] of [
+    [[1, 4], "1:4:3"],
+    [[2, 4, 6, 8], "2:8:2"],
+    [[1, 2, 4], "1"],
+  ] as const) {
+    const { args } = toFlags(makePlan({ load: concurrency({ kind: "list", values: [...values] }) }));
+    assert.equal(args[args.indexOf("--concurrency-range") + 1], range);
+  }
+});
+
 describe("what flags cannot say is a note:", () => {
   const noted: readonly (readonly [name: string, change: PlanChange, note: RegExp])[] = [
     ["several levels", { load: concurrency({ kind: "list", values: [1, 2, 8] }) }, /each of the levels 1, 2, 8/],

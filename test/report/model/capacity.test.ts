@@ -25,7 +25,7 @@ describe("the knee of a sweep", () => {
   test("is the lowest load near the highest throughput", () => {
     const model = modelOf(planOf("knee"), [level(1, 30), level(2, 60), level(4, 62), level(8, 58)]);
     assert.deepEqual(linesOf(model, "levels"), [
-      "throughput stops growing at concurrency 2: the lowest load that reaches 90 % of the highest throughput",
+      "throughput stops growing at concurrency 2 (90 % of the highest or more)",
     ]);
   });
 
@@ -36,8 +36,28 @@ describe("the knee of a sweep", () => {
     ]);
   });
 
-  test("is not said of a load with levels of its own", () => {
-    assert.deepEqual(linesOf(modelOf(planOf("linear"), [level(1, 30), level(2, 30)]), "levels"), []);
+  test("of a list of levels is reported if they reach it", () => {
+    const linesOfList = (...counts: readonly number[]) =>
+      linesOf(
+        modelOf(
+          planOf("linear"),
+          counts.map((count, index) => level(levels[index] as number, count)),
+        ),
+        "levels",
+      );
+    assert.deepEqual(linesOfList(30, 60, 62), [
+      "throughput stops growing at concurrency 2 (90 % of the highest or more)",
+    ]);
+    assert.deepEqual(linesOfList(30, 60, 120), []);
+    assert.deepEqual(linesOfList(30, 30), []);
+  });
+
+  test("is not where throughput grows with loads that are close to each other", () => {
+    const close = [20, 21, 22].map((users) => level(users, 10 * users));
+    assert.deepEqual(linesOf(modelOf(planOf("linear"), close), "levels"), []);
+    assert.deepEqual(linesOf(modelOf(planOf("knee"), close), "levels"), [
+      "throughput still grows at concurrency 22, the last level: the server is not at its limit",
+    ]);
   });
 });
 

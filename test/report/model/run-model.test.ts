@@ -6,7 +6,7 @@ import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts"
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import { RunError } from "../../../src/plan/problem.ts";
-import type { LevelResult } from "../../../src/result/run-result.ts";
+import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { readGauges } from "../../../src/telemetry/gauge-poller.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { twoGpus } from "../../servers/metrics-stub.ts";
@@ -176,6 +176,26 @@ test("failures are on the first screen, with an example and the responses that c
   assert.equal(model.sections.find(({ id }) => id === "failures")?.isSummary, true);
   assert.deepEqual(valuesOf(tableOf(model, "failures"))[0], { kind: "http 500", count: 4, example: "no luck" });
   assert.deepEqual(valuesOf(tableOf(model, "failures", 1)), [{ reason: "no cat", response: "(an empty response)" }]);
+});
+
+test("a failure that every request had is in the verdict, and not on the first screen again", () => {
+  const failure = { kind: "http", count: 2, example: "no luck", status: 500 } as const;
+  const level = makeLevel({ window: makeWindow({ latenciesNs: [], failedCount: 2 }) });
+  const isShown = (...failures: RunResult["failures"]): boolean | undefined => {
+    const { verdict, sections } = modelOf({}, [level], { failures, completedCount: 0, failedCount: 2 });
+    assert.equal(verdict.headline, "all 2 requests failed: no luck");
+    return sections.find(({ id }) => id === "failures")?.isSummary;
+  };
+  assert.equal(isShown(failure), false);
+  assert.equal(
+    isShown({ ...failure, count: 1 }, { kind: "closed", count: 1, example: "gone", status: undefined }),
+    true,
+  );
+});
+
+test("a target with several addresses has the first one in its name, and counts the others", () => {
+  const subject = (moreUrls: string[]) => modelOf({ target: { moreUrls } }, [makeLevel()]).subject;
+  assert.equal(subject(["b:1", "c:1"]), "model, 127.0.0.1:8000 and 2 more, http");
 });
 
 test("counts of a whole run say how many requests were outside the measured time", () => {

@@ -112,10 +112,7 @@ test("a sample that is too short for an asserted percentile says how long to mea
     [note?.severity, note?.metric, note?.levels, rest],
     ["caution", "latency.p99", ["concurrency 1"], []],
   );
-  assert.match(
-    note?.text ?? "",
-    /^1 s is short: p99 latency needs 299 requests, and there are 100\. Use for: "5 s"\.$/,
-  );
+  assert.match(note?.text ?? "", /^1 s is short for p99 latency\. Use for: "5 s"\.$/);
   assert.deepEqual(
     notesOf([level]).filter(({ code }) => code === "short-sample"),
     [],
@@ -193,7 +190,7 @@ test("notes that differ by level are one too, with the text of the worst", () =>
   assert.equal(notes.length, 1);
   assert.match(
     notes[0]?.text ?? "",
-    /^Worst at concurrency 2: 1 s per level is short: p99 latency needs 299 requests, and there are 50\. Use for: "10 s"\.$/,
+    /^Worst at concurrency 2: 1 s per level is short for p99 latency\. Use for: "10 s"\.$/,
   );
 });
 

@@ -189,8 +189,8 @@ users   req/s   tokens/s   TTFT p50   TTFT p99   e2e p99   failed   completed
     1   1,000      5,500     110 ms     120 ms    257 ms        0       2,000
     4   4,000     22,000     110 ms     120 ms    257 ms        0       8,000
 
-  note  25 % of the tokens came together with the one before: inter-token
-        latency shows how the stream was cut; use the latency per output token.
+  note  25 % of the tokens came together with the one before: use the latency
+        per output token, not the inter-token latency.
 `;
 const QUICK = `
 PASSED  a test: model, 127.0.0.1:8000, http              6.0 s   14,000 requests

@@ -276,6 +276,7 @@ test("an address without a port is reported with the port that was tried, in a m
   const members = [
     { name: "a", target: http("h") },
     { name: "b", target: http("h:9") },
+    { name: "c", target: http("h:9") },
   ] as const;
   for (const [target, says] of [
     [http("h"), / h \([^()]* port 80 is used\): refused$/],

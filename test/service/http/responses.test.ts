@@ -70,6 +70,14 @@ describe("nginx responses", () => {
     });
 });
 
+test("a server that is overloaded says when to try again", async () => {
+  answer = (response) => response.writeHead(429, { "Retry-After": "7" }).end("slow down");
+  for (const client of CLIENTS) {
+    const run = await runHttp(server.url, { requests: 6, concurrency: 2, client });
+    assert.deepEqual(await outcomes(run), [0, 6, "HTTP status 429, Retry-After 7: slow down"]);
+  }
+});
+
 test("through nginx, too, the counts are those of the server", async () => {
   answer = (response, index) => (index % 5 === 0 ? json(response, { error: "busy" }, 503) : json(response, {}));
   const from = server.received.length;

@@ -14,6 +14,7 @@ const HEADS = [
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
   "HTTP/1.0 200 OK\nContent-Length: 4\n\n",
   "HTTP/1.1 503 No\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n",
+  "HTTP/1.1 429 Wait\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n",
   "HTTP/1.1 307 Go\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n",
 ].map(latin1);
 

@@ -1,5 +1,5 @@
 import type { LevelUnitName } from "../../../load/level-units.ts";
-import { rangeOf } from "../../../load/levels.ts";
+import { stepsOf } from "../../../load/levels.ts";
 import { levelAt } from "../../../load/search.ts";
 import type { LevelsPlan, LoadPlan } from "../../../plan/load-plan.ts";
 import { fieldOf } from "../../../plan/objects.ts";
@@ -154,14 +154,14 @@ function readPeriodicRange(reader: ValueReader): { start: number; end: number; s
   return undefined;
 }
 
-/** Returns the levels of a load in a unit as a range; for a list, its first value; for a change that lasts a whole level, that level. */
+/** Returns the levels of a load in a unit as a range; for a list with unequal steps, its first value; for a change that lasts a whole level, that level. */
 function levelsOf(load: Plan["load"], of: LevelUnitName): RangeValue | undefined {
   const { unit, levels: read, ramp, prepare } = loadModeOf(load);
   if (unit !== of) return undefined;
   if (ramp?.(load)?.isWhole === true) return { start: prepare(load).level ?? 1 };
   const levels = read?.(load).levels;
   if (levels === undefined) return undefined;
-  const range = rangeOf(levels);
+  const range = stepsOf(levels);
   const first = levelAt(levels, 0);
   if (range === undefined) return first === undefined ? undefined : { start: first };
   return { start: range.start, end: range.isThreadLimited === true ? 0 : (range.end ?? 0), step: range.step };

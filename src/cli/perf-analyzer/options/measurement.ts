@@ -1,4 +1,4 @@
-import { type LevelRange, rangeOf } from "../../../load/levels.ts";
+import { type LevelRange, stepsOf } from "../../../load/levels.ts";
 import { fieldOf } from "../../../plan/objects.ts";
 import type { CallModePlan, MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_ASYNC_LANES, DEFAULT_SCHEDULE_LANES } from "../../../run/lanes.ts";
@@ -167,7 +167,7 @@ export function hasManyLevels(load: Plan["load"]): boolean {
 
 function rangeOfLoad(load: Plan["load"]): LevelRange | undefined {
   const levels = fieldOf(load, "levels");
-  return levels && rangeOf(levels);
+  return levels && stepsOf(levels);
 }
 
 /** Returns the number of threads if it differs from perf_analyzer's default; with an open end, it limits the levels. */
