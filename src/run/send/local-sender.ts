@@ -253,11 +253,12 @@ export class LocalSender implements LoadSender {
   }
 
   private get totals(): SenderTotals {
-    const { connectionCount, resendCount, received, servers } = this.driver.client;
+    const { connectionCount, calls, resendCount, received, servers } = this.driver.client;
     const statuses = [...(received?.statusCounts.entries() ?? [])].filter(([, count]) => count > 0);
     const { bytes = 0, unaskedCount = 0 } = received ?? {};
     return {
       connectionCount,
+      slotCount: calls.length,
       resendCount,
       ...(received && { received: { bytes, unaskedCount, statuses: Object.fromEntries(statuses) } }),
       servers,

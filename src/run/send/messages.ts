@@ -137,7 +137,7 @@ export interface Drained {
 /** A sender's report about its connections at the end of the run. */
 export type SenderTotals = Pick<
   RunResult,
-  "connectionCount" | "resendCount" | "received" | "servers" | "sessions" | "hosts"
+  "connectionCount" | "slotCount" | "resendCount" | "received" | "servers" | "sessions" | "hosts"
 >;
 
 /** A sender that is closed. */
