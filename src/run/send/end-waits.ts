@@ -39,7 +39,7 @@ const MOST_ROUNDS = 3;
 
 /** Returns the longest wait for the end of a round. @param roundNs usual length of a round; at most the length of the window */
 export function roundLimitNs(roundNs: number, longestLatencyNs: number): number {
-  return Math.min(MOST_ROUNDS * roundNs, drainLimitNs(longestLatencyNs));
+  return Math.min(Math.max(MOST_ROUNDS * roundNs, longestLatencyNs), drainLimitNs(longestLatencyNs));
 }
 
 /** The rounds of a window. */
@@ -64,8 +64,9 @@ interface Looping {
 }
 
 /**
- * Resolves when every request that was sent before the first response has ended. @param openSentNs returns the send time of each request in
- * flight
+ * Resolves when every request that was sent before the first response has ended, and that took as long again. Right after the last of these
+ * requests those in flight are younger than usual, and a window that began then would have too few slow ones. @param openSentNs returns the
+ * send time of each request in flight
  */
 export async function untilSteady(
   driver: Omit<Looping, "activeLanes" | "ended">,
@@ -78,6 +79,10 @@ export async function untilSteady(
   const openCount = (): number => openSentNs().filter((sentNs) => sentNs < firstEndNs).length;
   for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())
     await driver.reachEnded(driver.endedCount + open);
+  const nowNs = clock.nowNs();
+  const againNs = Math.min(nowNs - firstEndNs, limitNs - nowNs);
+  // A run that stops does not wait for it.
+  if (againNs > 0) await new Promise<void>((resolve) => void clock.after(nsToMs(againNs), resolve, true));
 }
 
 /**
