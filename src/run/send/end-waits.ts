@@ -71,18 +71,24 @@ interface Looping {
 export async function untilSteady(
   driver: Omit<Looping, "activeLanes" | "ended">,
   openSentNs: () => readonly number[],
-  { limitNs, hasEnded }: Omit<Extract<Moment, { readonly kind: "steady" }>, "kind">,
+  { limitNs, hasEnded, hasRounds }: Omit<Extract<Moment, { readonly kind: "steady" }>, "kind"> & { hasRounds: boolean },
 ): Promise<void> {
   const { clock } = driver;
+  const beganNs = clock.nowNs();
   if (hasEnded !== true) await driver.reachEnded(driver.endedCount + 1);
   const firstEndNs = clock.nowNs();
   const openCount = (): number => openSentNs().filter((sentNs) => sentNs < firstEndNs).length;
   for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())
     await driver.reachEnded(driver.endedCount + open);
   const nowNs = clock.nowNs();
-  const againNs = Math.min(nowNs - firstEndNs, limitNs - nowNs);
+  const spreadNs = nowNs - firstEndNs;
+  const againNs = Math.min(spreadNs, limitNs - nowNs);
+  // Where latencies are alike, there is nothing to wait for.
+  if (againNs <= 0 || spreadNs <= (firstEndNs - beganNs) / 4) return;
   // A run that stops does not wait for it.
-  if (againNs > 0) await new Promise<void>((resolve) => void clock.after(nsToMs(againNs), resolve, true));
+  await new Promise<void>((resolve) => void clock.after(nsToMs(againNs), resolve, true));
+  // The rounds of a closed loop are counted from an end.
+  if (hasRounds) await driver.reachEnded(driver.endedCount + 1);
 }
 
 /**

@@ -287,7 +287,7 @@ export class LocalSender implements LoadSender {
         return driver.reachEnded(driver.endedCount + owned.shareOf(moment.count));
       case "steady":
         if (driver.activeLanes === 0 || owned.isNothing) return;
-        return untilSteady(driver, () => counter.openSentNs(), moment);
+        return untilSteady(driver, () => counter.openSentNs(), { ...moment, hasRounds: owned.roundSize !== undefined });
       case "round-ends": {
         const { startNs, endedCount } = counter;
         return untilRoundEnds(driver, { size: owned.roundSize, startNs, endedCount });
