@@ -41,6 +41,7 @@ export function unstartedRun({ prepared }: RunResult, error: RunError): RunResul
     cancelledCount: 0,
     failures: [],
     connectionCount: 0,
+    slotCount: 0,
     resendCount: 0,
     server: undefined,
     isInterrupted: error.code === "interrupted",

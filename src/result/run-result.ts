@@ -169,6 +169,8 @@ export interface RunResult {
   /** Absent unless the load searches for the highest level that meets the plan's limits. */
   readonly findMax?: FindMaxResult | undefined;
   readonly connectionCount: number;
+  /** The most requests that were, or were expected to be, in flight at once: over HTTP/1.1 each needs its own connection to a server. */
+  readonly slotCount: number;
   /** Number of requests that were sent again over a new connection. Each counts once as sent, and its times run from the first send. */
   readonly resendCount: number;
   /** Data received over HTTP in the whole run. Absent if not counted. */

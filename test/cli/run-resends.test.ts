@@ -44,6 +44,7 @@ async function startServer(answer: (socket: Socket) => void): Promise<{ url: str
 }
 
 interface JsonReport {
+  readonly connections: number;
   readonly requests: { readonly sent: number; readonly completed: number; readonly failed: number; resent: number };
   readonly levels: readonly { readonly resent: number }[];
   readonly notes: readonly { readonly code: string; readonly text: string }[];
@@ -109,6 +110,17 @@ test("a server that closes each connection after its response is noted with the 
   const { notes } = await reportOf(close, "-n", "100", "-c", "2");
   const { text = "" } = notes.find(({ code }) => code === "reconnected") ?? {};
   assert.match(text, new RegExp(`between requests: ${closed} were opened for 100 requests`));
+});
+
+test("a server that keeps its connections is not said to close them where most requests are in flight together", async () => {
+  const sockets = new Set<Socket>();
+  const answer = (socket: Socket): void => {
+    sockets.add(socket);
+    setTimeout(() => socket.write(RESPONSE), 400);
+  };
+  const { connections, notes } = await reportOf(answer, "-n", "40", "-r", "200");
+  assert.ok(sockets.size > 20 && sockets.size <= connections, `${sockets.size} of ${connections}`);
+  assert.ok(!notes.some(({ code }) => code === "reconnected"));
 });
 
 test("a response that no request asked for fails the request before it, or costs its connection with a note", async () => {

@@ -69,6 +69,7 @@ export function makeResult(plan: Plan, levels: readonly LevelResult[], change: P
     cancelledCount: 0,
     failures: [],
     connectionCount: 1,
+    slotCount: 1,
     resendCount: 0,
     server: undefined,
     isInterrupted: false,

@@ -56,6 +56,30 @@ class Answer {
     }
   }
 
+  /** Writes tokens two at a time, in one piece. */
+  async sayInPairs(pairCount: number): Promise<void> {
+    for (let index = 0; index < pairCount; index++) {
+      await sleep(GAP_MS);
+      this.note();
+      this.response.cork();
+      this.event({ content: " the" });
+      this.event({ content: " the" });
+      this.response.uncork();
+    }
+  }
+
+  /** Writes tokens one after the other, each event in two pieces: a token has come with the second. */
+  async sayInHalves(count: number): Promise<void> {
+    for (let index = 0; index < count; index++) {
+      if (!this.response.headersSent) this.response.writeHead(200, { "Content-Type": "text/event-stream" });
+      const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: " the" } }] })}\n\n`;
+      this.response.write(event.slice(0, 25));
+      await sleep(GAP_MS);
+      this.note();
+      this.response.write(event.slice(25));
+    }
+  }
+
   /** Writes as many other events, at the same distance. */
   async other(count: number, delta: object): Promise<void> {
     for (let index = 0; index < count; index++) {
@@ -175,6 +199,30 @@ const CASES: Readonly<Record<string, Case>> = {
       answer.end(usageOf(12), "tool_calls");
     },
     output: 12,
+  },
+  "events that come two at a time": {
+    answer: async (answer) => {
+      await answer.sayInPairs(3);
+      answer.end(usageOf(6));
+    },
+    output: 6,
+  },
+  "events that come in two pieces": {
+    answer: async (answer) => {
+      await answer.sayInHalves(4);
+      answer.end(usageOf(4));
+    },
+    output: 4,
+  },
+  "events without text between the tokens, and after them": {
+    answer: async (answer) => {
+      await answer.say(2);
+      await answer.other(2, { content: "" });
+      await answer.say(2);
+      await answer.other(2, {});
+      answer.end(usageOf(4));
+    },
+    output: 4,
   },
   "two choices of a whole response": {
     answer: (answer) => answer.whole([" the the", " the the the"], usageOf(5)),

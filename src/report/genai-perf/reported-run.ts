@@ -88,7 +88,15 @@ export function toMergedRun(
       },
     ],
     ...{ sentCount: window.sentCount, completedCount: window.requestCount, failedCount: 0, cancelledCount: 0 },
-    ...{ failures: [], connectionCount: 0, resendCount: 0, server: undefined, isInterrupted: false, error: undefined },
+    ...{
+      failures: [],
+      connectionCount: 0,
+      slotCount: 0,
+      resendCount: 0,
+      server: undefined,
+      isInterrupted: false,
+      error: undefined,
+    },
     ...{ laneErrors: [], startEpochNs, durationNs: window.durationNs },
   };
 }

@@ -242,14 +242,10 @@ const MANY_RECONNECTED = 0.01;
  * requests may have lost theirs.
  */
 function countReconnects(result: RunResult): number {
-  const { levels, prepared, sentCount, servers } = result;
-  const level = levels.reduce((most, one) => Math.max(most, one.level), 0);
-  const isClosed = levels.length > 0 && levels.every(({ unit }) => !LEVEL_UNITS[unit].isScheduled);
-  // Loads with due times use connections when they need them. Half of the requests is certainly too many.
-  const needed = (isClosed ? level : Math.max(prepared.laneCount, sentCount / 2)) * (servers?.length ?? 1);
+  const { connectionCount, slotCount, servers } = result;
   const unaskedCount = result.received?.unaskedCount ?? 0;
   const lost = result.resendCount + result.failedCount + result.cancelledCount + unaskedCount;
-  return result.connectionCount - needed - lost;
+  return connectionCount - slotCount * (servers?.length ?? 1) - lost;
 }
 
 /** Describes connections that the server closed between requests in a sentence without a full stop; undefined if there are none. */
@@ -262,8 +258,7 @@ export function describeReconnects(result: RunResult): string | undefined {
 
 /** Describes such connections, and a remedy, if they are more than 1 % of the requests; otherwise undefined. */
 export function warnOfReconnects(result: RunResult): string | undefined {
-  // The level that was interrupted may be missing.
-  if (result.isInterrupted || countReconnects(result) <= MANY_RECONNECTED * result.sentCount) return undefined;
+  if (countReconnects(result) <= MANY_RECONNECTED * result.sentCount) return undefined;
   const text = describeReconnects(result);
   return text && `${text}. Let it keep connections, unless its users open new ones as often`;
 }

@@ -58,10 +58,12 @@ export class LevelRun {
   /** Measures in the plan's mode. */
   async measure(): Promise<LevelResult> {
     const { frame } = this;
-    const { sender, hasTokens, handOver, signal, abort } = frame.context;
+    const { sender, hasTokens, handOver, signal, abort, plan } = frame.context;
     const result = await this.measureInMode();
     if (!frame.hasHandedOver) abort?.pause();
     const isWhole = !hasTokens || result.window.tokens !== undefined;
+    // Nothing measures what would be sent while tokens are counted. Other ranks may still measure.
+    if (!isWhole && handOver === undefined && !plan.client.isMpi) sender.change({ quota: 0 });
     const whole = isWhole
       ? result
       : addTokens(result, await sender.takeTokens({ kind: "windows", count: frame.windowCount }));

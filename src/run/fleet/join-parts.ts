@@ -81,7 +81,7 @@ export function joinTotals(parts: readonly SenderTotals[]): SenderTotals {
   const servers = known(parts.map((part) => part.servers));
   const sessions = known(parts.map((part) => part.sessions));
   return {
-    ...sumsOf(parts, ["connectionCount", "resendCount"]),
+    ...sumsOf(parts, ["connectionCount", "slotCount", "resendCount"]),
     ...(received.length === 0
       ? {}
       : { received: { ...sumsOf(received, ["bytes", "unaskedCount"]), statuses: addStatuses(received) } }),

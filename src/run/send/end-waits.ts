@@ -39,7 +39,7 @@ const MOST_ROUNDS = 3;
 
 /** Returns the longest wait for the end of a round. @param roundNs usual length of a round; at most the length of the window */
 export function roundLimitNs(roundNs: number, longestLatencyNs: number): number {
-  return Math.min(MOST_ROUNDS * roundNs, drainLimitNs(longestLatencyNs));
+  return Math.min(Math.max(MOST_ROUNDS * roundNs, longestLatencyNs), drainLimitNs(longestLatencyNs));
 }
 
 /** The rounds of a window. */
@@ -63,20 +63,31 @@ interface Looping {
 }
 
 /**
- * Resolves when every request that was sent before the first response has ended. @param openSentNs returns the send time of each request in
- * flight
+ * Resolves when every request that was sent before the first response has ended, and that took as long again. Right after the last of these
+ * requests those in flight are younger than usual, and a window that began then would have too few slow ones. @param openSentNs returns the
+ * send time of each request in flight
  */
 export async function untilSteady(
   driver: Omit<Looping, "activeLanes" | "ended">,
   openSentNs: () => readonly number[],
-  { limitNs, hasEnded }: Omit<Extract<Moment, { readonly kind: "steady" }>, "kind">,
+  { limitNs, hasEnded, hasRounds }: Omit<Extract<Moment, { readonly kind: "steady" }>, "kind"> & { hasRounds: boolean },
 ): Promise<void> {
   const { clock } = driver;
+  const beganNs = clock.nowNs();
   if (hasEnded !== true) await driver.reachEnded(driver.endedCount + 1);
   const firstEndNs = clock.nowNs();
   const openCount = (): number => openSentNs().filter((sentNs) => sentNs < firstEndNs).length;
   for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())
     await driver.reachEnded(driver.endedCount + open);
+  const nowNs = clock.nowNs();
+  const spreadNs = nowNs - firstEndNs;
+  const againNs = Math.min(spreadNs, limitNs - nowNs);
+  // Where latencies are alike, there is nothing to wait for.
+  if (againNs <= 0 || spreadNs <= (firstEndNs - beganNs) / 4) return;
+  // A run that stops does not wait for it.
+  await new Promise<void>((resolve) => void clock.after(nsToMs(againNs), resolve, true));
+  // The rounds of a closed loop are counted from an end.
+  if (hasRounds) await driver.reachEnded(driver.endedCount + 1);
 }
 
 /**

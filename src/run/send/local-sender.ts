@@ -253,11 +253,12 @@ export class LocalSender implements LoadSender {
   }
 
   private get totals(): SenderTotals {
-    const { connectionCount, resendCount, received, servers } = this.driver.client;
+    const { connectionCount, calls, resendCount, received, servers } = this.driver.client;
     const statuses = [...(received?.statusCounts.entries() ?? [])].filter(([, count]) => count > 0);
     const { bytes = 0, unaskedCount = 0 } = received ?? {};
     return {
       connectionCount,
+      slotCount: calls.length,
       resendCount,
       ...(received && { received: { bytes, unaskedCount, statuses: Object.fromEntries(statuses) } }),
       servers,
@@ -286,7 +287,7 @@ export class LocalSender implements LoadSender {
         return driver.reachEnded(driver.endedCount + owned.shareOf(moment.count));
       case "steady":
         if (driver.activeLanes === 0 || owned.isNothing) return;
-        return untilSteady(driver, () => counter.openSentNs(), moment);
+        return untilSteady(driver, () => counter.openSentNs(), { ...moment, hasRounds: owned.roundSize !== undefined });
       case "round-ends": {
         const { startNs, endedCount } = counter;
         return untilRoundEnds(driver, { size: owned.roundSize, startNs, endedCount });

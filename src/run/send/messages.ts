@@ -64,7 +64,7 @@ export type Moment =
   /** `count` more requests have ended. */
   | { readonly kind: "more-ended"; readonly count: number }
   /**
-   * Every request has ended that was sent before the first response from now on.
+   * Every request has ended that was sent before the first response from now on, and that took as long again.
    * @param limitNs time from which only the next response is awaited @param hasEnded whether the first response has arrived, at
    * another sender
    */
@@ -137,7 +137,7 @@ export interface Drained {
 /** A sender's report about its connections at the end of the run. */
 export type SenderTotals = Pick<
   RunResult,
-  "connectionCount" | "resendCount" | "received" | "servers" | "sessions" | "hosts"
+  "connectionCount" | "slotCount" | "resendCount" | "received" | "servers" | "sessions" | "hosts"
 >;
 
 /** A sender that is closed. */

@@ -115,6 +115,15 @@ test("a round that does not end is awaited for three rounds", async () => {
   assert.equal(await isDone(ending), true);
 });
 
+test("a round is awaited for as long as the longest request took", async () => {
+  const { driver, clock } = makeRounds();
+  const ending = untilRoundEnds({ ...driver, ended: { longestNs: 3e9 } }, { size: 4, startNs: 9e9, endedCount: 10 });
+  await clock.advanceMs(2990);
+  assert.equal(await isDone(ending), false);
+  await clock.advanceMs(20);
+  assert.equal(await isDone(ending), true);
+});
+
 test("other loads, and loops that have stopped, have no rounds", async () => {
   const { driver } = makeRounds();
   assert.equal(await isDone(untilRoundEnds(driver, { size: undefined, startNs: 0, endedCount: 1 })), true);
@@ -124,10 +133,10 @@ test("other loads, and loops that have stopped, have no rounds", async () => {
   );
 });
 
-test("a load is steady when what was sent before the first end has ended", async () => {
+test("a load is steady when what was sent before the first end has ended, and that took as long again", async () => {
   const { driver, waits, clock } = makeRounds();
   let openNs = [9e9, 9.5e9, 11e9];
-  const steady = untilSteady(driver, () => openNs, { limitNs: 60e9 });
+  const steady = untilSteady(driver, () => openNs, { limitNs: 60e9, hasRounds: false });
   assert.equal(waits[0]?.count, 101);
   await clock.advanceMs(100);
   driver.endedCount = 101;
@@ -137,13 +146,18 @@ test("a load is steady when what was sent before the first end has ended", async
   assert.equal(waits[1]?.count, 103);
   openNs = [11e9];
   driver.endedCount = 103;
+  await clock.advanceMs(400);
   waits[1]?.resolve();
+  await new Promise(setImmediate);
+  await clock.advanceMs(390);
+  assert.equal(await isDone(steady), false);
+  await clock.advanceMs(20);
   assert.equal(await isDone(steady), true);
 });
 
 test("a server that stalls is not waited for", async () => {
   const { driver, waits } = makeRounds();
-  const steady = untilSteady(driver, () => [9e9], { limitNs: 10e9 });
+  const steady = untilSteady(driver, () => [9e9], { limitNs: 10e9, hasRounds: false });
   waits[0]?.resolve();
   assert.equal(await isDone(steady), true);
 });
