@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 
-/** Cases of end-to-end tests that differ in what no runtime changes: all run on the executable, a few on Deno and Node. */
+/** Cases that differ in what no runtime changes: all run on the executable, a few on Deno and Node. */
 
 /** The variable that asks for a few; `npm test -- --all` leaves it out. */
 export const FEW_CASES = "RAMPART_TEST_FEW_CASES";
+
+/** Whether all cases run here, also those that no runtime changes. */
+export const HAS_ALL_CASES = process.env[FEW_CASES] !== "1";
 
 /** The cases that run here: all of them, or those with these names. */
 export function casesHere<T extends { readonly name: string }>(
@@ -12,5 +15,5 @@ export function casesHere<T extends { readonly name: string }>(
 ): readonly T[] {
   const chosen = cases.filter(({ name }) => few.includes(name));
   assert.equal(chosen.length, few.length, "each name is that of a case");
-  return process.env[FEW_CASES] === "1" ? chosen : cases;
+  return HAS_ALL_CASES ? cases : chosen;
 }

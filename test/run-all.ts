@@ -83,7 +83,7 @@ const RUN: Readonly<Record<Runtime, readonly string[]>> = {
 };
 
 type Env = Record<string, string>;
-/** Of tests that share no servers, so that several files of them run at a time. */
+/** Of tests that share no servers. */
 const NO_SERVERS: Env = {};
 
 const results = new Map<string, TestCase[]>();
@@ -331,7 +331,12 @@ async function runUnitTests({ runtime, title, paths, env, filesAtOnce }: UnitTes
   // The executable is Bun too, and starts several times faster than the source.
   const isExecutable = runtime === "bun" && isWanted("executable") && !values.all;
   const started = { RAMPART_COMMAND: commandOf(isExecutable ? "executable" : runtime) };
-  return runTests({ name, command, env: { ...ENV, ...started, ...env }, junit });
+  return runTests({ name, command, env: { ...ENV, ...started, ...fewOn(runtime), ...env }, junit });
+}
+
+/** The variable that asks for a few cases on Deno and Node. */
+function fewOn(runner: Runner): Env {
+  return (runner === "deno" || runner === "node") && !values.all ? { [FEW_CASES]: "1" } : {};
 }
 
 /** Tests of the command; Node runs them, whatever they run. One file at a time: they count a server's requests. */
@@ -339,8 +344,7 @@ async function runEndToEnd(runner: Runner, title: string, env: Env, paths: reado
   const name = `${runner} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
   const record = join(work, `${runner}.numbers`);
-  const few = runner === "executable" || values.all ? {} : { [FEW_CASES]: "1" };
-  const settings = { ...ENV, ...env, ...few, RAMPART_COMMAND: commandOf(runner), RAMPART_E2E_RECORD: record };
+  const settings = { ...ENV, ...env, ...fewOn(runner), RAMPART_COMMAND: commandOf(runner), RAMPART_E2E_RECORD: record };
   const node = [...nodeTest(junit), "--test-concurrency=1", ...paths];
   return runTests({ name, command: node, env: settings, junit });
 }

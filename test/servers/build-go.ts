@@ -11,6 +11,11 @@ const BUILD_TIMEOUT_MS = 900_000;
 /** Held while something is built, so that processes do so one after the other: what programs have in common is then compiled once. */
 export const GO_LOCK = join(cacheFolder, "go.lock");
 
+/** Kubernetes's packages take most of the time to compile, and nothing here needs them to be fast: they are not optimized. */
+const BUILD_FLAGS = ["-buildvcs=false", "-gcflags=k8s.io/...=-N -l"];
+/** The compiler collects garbage less often than by default, which takes less CPU time. */
+export const GO_COMPILER = { GOGC: "400" };
+
 /** The builds of this process, by name. */
 const building = new Map<string, Promise<string>>();
 
@@ -40,8 +45,8 @@ async function build(name: string): Promise<string> {
   if (builtMs > Math.max(...times)) return executable;
   await mkdir(folder, { recursive: true });
   const fresh = `${executable}.${process.pid}.${Date.now()}`;
-  const options = { cwd: sources, timeout: BUILD_TIMEOUT_MS };
-  await promisify(execFile)("flock", [GO_LOCK, "go", "build", "-buildvcs=false", "-o", fresh, "."], options);
+  const options = { cwd: sources, timeout: BUILD_TIMEOUT_MS, env: { ...process.env, ...GO_COMPILER } };
+  await promisify(execFile)("flock", [GO_LOCK, "go", "build", ...BUILD_FLAGS, "-o", fresh, "."], options);
   await rename(fresh, executable);
   return executable;
 }

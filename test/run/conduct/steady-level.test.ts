@@ -104,7 +104,7 @@ describe("a steady level", () => {
       const isRate = isScheduled(drive());
       let throughputSum = 0;
       let sentSum = 0;
-      const runCount = levelMs > 10_000 ? 40 : 200;
+      const runCount = levelMs > 10_000 ? 20 : 60;
       for (let run = 0; run < runCount; run++) {
         const warmUpMs = Math.floor(random() * latencyMs);
         const window = await measure({ drive, latencyMs: () => latencyMs, levelMs, warmUpMs });
@@ -134,10 +134,10 @@ describe("a steady level", () => {
   for (const [name, drive, latencyMs, perSec] of RANDOM)
     test(`has no bias where latencies vary: ${name}`, async () => {
       let sum = 0;
-      const runCount = 200;
+      const runCount = 100;
       for (let run = 0; run < runCount; run++)
         sum += inferPerSec(await measure({ drive, latencyMs, levelMs: 3000, warmUpMs: 0 }), 1) / perSec;
-      // The standard error of the mean is below 0.8 % in the most variable case.
+      // The standard error of the mean is 1.1 % in the most variable case, and each run of the test draws the same numbers.
       assert.ok(Math.abs(sum / runCount - 1) <= 0.02, `throughput × ${sum / runCount}`);
     });
 
