@@ -249,7 +249,7 @@ test("a model must be named", async () => {
 
 test("an intervals file is rejected together with another load, and for its lines", async () => {
   const folder = makeFolder();
-  const file = writeIn(folder, "gaps.txt", "100\nten\n-5\n");
+  const file = writeIn(folder, "gaps.txt", "100\nten\n-5\n99999999999999999999999\n");
   for (const load of ["--concurrency-range", "--request-rate-range"]) {
     const { code, err } = await runCommand(["-m", "simple", load, "2", "--request-intervals", file]);
     assert.equal(code, 99);
@@ -259,4 +259,5 @@ test("an intervals file is rejected together with another load, and for its line
   assert.equal(code, 99);
   assert.match(err, /gaps\.txt, line 2: is not a time interval \(got ten\)/);
   assert.match(err, /gaps\.txt, line 3: is not a time interval \(got -5\)/);
+  assert.match(err, /gaps\.txt, line 4: is not a time interval \(got 9+\)/, "nothing waits longer than a clock counts");
 });
