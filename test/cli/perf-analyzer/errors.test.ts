@@ -112,7 +112,7 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
     `Failed to parse --trace-level. Unsupported type provided: 'timestamps'. ${CHOICES} 'OFF', 'TIMESTAMPS', or 'TENSORS'.`,
   ],
   ["--trace-rate abc", "Failed to parse --trace-rate. Invalid value provided: abc"],
-  ["--trace-rate -1", "Failed to parse --trace-rate. The value must be > 0."],
+  ["--trace-rate -1", "Failed to parse --trace-rate. The value must be >= 0."],
   ["--trace-count -2", "Failed to parse --trace-count. The value must be >= 0 or set to -1 (default)."],
   ["--trace-count abc", "Failed to parse --trace-count. Invalid value provided: abc"],
   ["--log-frequency -1", "Failed to parse --log-frequency. The value must be >= 0."],
