@@ -35,12 +35,13 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
     }
   };
   const certificate = plan.certType === "DER" ? certificateToPem : checkCertificates;
+  const caPem = read(plan.caFile, "PEM file of certificates", checkCertificates);
   const certPem = read(plan.certFile, `${plan.certType} certificate`, certificate);
   // Like in curl, the file of the certificate may have the key too.
   const isBoth = plan.keyFile === "" && certPem !== undefined && KEY.test(certPem);
   const settings = {
     alpn,
-    caPem: read(plan.caFile, "PEM file of certificates", checkCertificates),
+    caPem,
     certPem,
     keyPem: isBoth
       ? read(plan.certFile, "PEM private key", checkKey)
