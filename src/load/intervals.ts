@@ -38,10 +38,11 @@ export function readIntervalsNs(path: string): number[] {
   const intervalsNs: number[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
-    if (/^\s*\d+\s*$/.test(line)) intervalsNs.push(usToNs(Number(line)));
+    const intervalNs = /^\s*\d+\s*$/.test(line) ? usToNs(Number(line)) : Number.NaN;
+    if (Number.isSafeInteger(intervalNs)) intervalsNs.push(intervalNs);
     else {
       const message = "is not a time interval";
-      const hint = "Write a whole number of microseconds per line.";
+      const hint = "Write a whole number of microseconds per line, at most 100 days.";
       problems.push(problem("invalid-value", `${path}, line ${index + 1}`, message, hint, line.trim()));
     }
   }

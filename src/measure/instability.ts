@@ -5,6 +5,7 @@ import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { clientLimitText, ofCore, saturationReason } from "./client-limit.ts";
 import type { Measurement } from "./measurement.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
+import { STABILITY_WINDOWS } from "./stability.ts";
 
 /** Why a level did not become stable, and what may help. */
 
@@ -36,9 +37,10 @@ export interface Instability {
  * - `less-load`: the client or the server is at its limit
  * - `longer-windows`: a window has too few requests
  * - `more-trials`: the level was still settling
+ * - `three-windows`: fewer windows are allowed than the rule compares
  * - `wider-tolerance`: the variation is only slightly above the tolerance
  */
-type Remedy = "less-load" | "longer-windows" | "more-trials" | "wider-tolerance";
+type Remedy = "less-load" | "longer-windows" | "more-trials" | "three-windows" | "wider-tolerance";
 
 /** Explanation of an unstable level. The sentences have no full stop. */
 interface InstabilityReport {
@@ -68,6 +70,11 @@ export function explainInstability(
   asked: AskedRate | undefined,
 ): InstabilityReport {
   const [metric, ...others] = movedMetrics(instability);
+  if (isTooShort(instability)) {
+    const cause = `a level needs ${STABILITY_WINDOWS} of them`;
+    const brief = [describeBriefly(instability), cause] as const;
+    return { moved: brief[0], cause, brief, remedy: "three-windows" };
+  }
   const saturation = saturationReason(window);
   const { why, remedy }: Cause =
     saturation === undefined
@@ -118,6 +125,7 @@ export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): Text 
     case "longer-windows":
       return { say: remedy, at };
     case "more-trials":
+    case "three-windows":
       return { say: remedy };
     case "wider-tolerance":
       return { say: remedy, at };
@@ -132,7 +140,14 @@ function isThroughputWorse({ throughputRatio, latencyRatio, isThroughputOnly }: 
   return isThroughputOnly || throughputRatio >= latencyRatio;
 }
 
-function movedMetrics({ throughputRatio, latencyRatio, toleranceRatio, isThroughputOnly }: Instability): string[] {
+function isTooShort({ windows }: Instability): boolean {
+  return windows.length < STABILITY_WINDOWS;
+}
+
+/** Metrics that varied; none if there are too few windows to say so. */
+function movedMetrics(instability: Instability): string[] {
+  const { throughputRatio, latencyRatio, toleranceRatio, isThroughputOnly } = instability;
+  if (isTooShort(instability)) return [];
   return [
     ...(throughputRatio > toleranceRatio ? ["throughput"] : []),
     ...(latencyRatio > toleranceRatio && !isThroughputOnly ? ["latency"] : []),
@@ -149,8 +164,6 @@ function describeMovement(instability: Instability): string {
     parts.push(`throughput moved by ${formatPct(throughputRatio)} (${throughputs} ${DEFAULT_THROUGHPUT_UNIT})`);
   if (moved.includes("latency")) parts.push(`latency moved by ${formatPct(latencyRatio)} (${latencies})`);
   const first = trials - windows.length + 1;
-  // Stability needs a minimum number of windows.
-  if (parts.length === 0) parts.push("there were too few windows to compare");
   return `over windows ${first} to ${trials} ${parts.join(" and ")}; ${formatPct(toleranceRatio)} is allowed`;
 }
 

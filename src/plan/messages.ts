@@ -54,6 +54,7 @@ export const MESSAGES = {
   // measure/: ways to make a level stable, without a full stop
   "longer-windows": "Raise <at>",
   "more-trials": "Raise <measurement.mode.maxTrials> or <measurement.warmupRequests>",
+  "three-windows": "Raise <measurement.mode.maxTrials> to 3 or more",
   "wider-tolerance": "Raise <measurement.mode.stabilityPct> a little, or <at>",
 
   // run/

@@ -145,13 +145,17 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
   return findings;
 }
 
-/** Describes runs in which all requests failed, including requests outside of the measured time. */
+/** Describes runs in which all requests failed, including requests outside of the measured time unless some of these completed. */
 function describeOnlyFailures(runs: readonly RunResult[]): string {
   const failed = runs.reduce((sum, { failedCount }) => sum + failedCount, 0);
   const windows = runs.flatMap(({ levels }) => levels.map(({ window }) => window));
   const measured = windows.reduce((sum, { failedCount }) => sum + failedCount, 0);
-  const outside = describeUnmeasured(failed, measured);
   const example = runs[0]?.failures[0]?.example ?? "";
+  if (runs.some(({ completedCount }) => completedCount > 0)) {
+    const all = plural(measured, "the only measured request", `all ${countOf(measured, "measured request")}`);
+    return `${all} failed${example === "" ? "" : `: ${example}`}`;
+  }
+  const outside = describeUnmeasured(failed, measured);
   return `${plural(failed, "the only request", `all ${countOf(failed, "request")}`)} failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
 }
 

@@ -62,9 +62,11 @@ export function exitCodeOf(code: RunErrorCode): number {
   }
 }
 
-/** Reports whether at least one request finished and all failed. Such a run has measured nothing useful. */
-export function hasOnlyFailures({ completedCount, failedCount }: RunResult): boolean {
-  return completedCount === 0 && failedCount > 0;
+/** Reports whether requests failed and none completed, at all or in the measured time. Such a run has measured nothing useful. */
+export function hasOnlyFailures({ completedCount, failedCount, levels }: RunResult): boolean {
+  if (failedCount === 0) return false;
+  if (completedCount === 0) return true;
+  return levels.some(({ window }) => window.failedCount > 0) && levels.every(({ window }) => window.requestCount === 0);
 }
 
 /** Returns the exit code of a finished command: `outputExit` if the only failure was writing to standard output. */

@@ -1,4 +1,5 @@
 import type { Tags } from "../plan/groups/tags.ts";
+import { showValue } from "../plan/show-value.ts";
 import { formatDurationNs } from "../plan/units.ts";
 
 /**
@@ -158,9 +159,15 @@ export class EventTooLargeError extends Error {
   }
 }
 
-/** Returns the failure of a request without a byte for the stall timeout. */
-export function silentFor(stallTimeoutNs: number): Failure {
-  return { kind: "stalled", message: `no byte received for ${formatDurationNs(stallTimeoutNs)}` };
+/**
+ * Returns the failure of a request without a byte for the stall timeout.
+ * @param strayId id of a response that arrived meanwhile and belongs to no request in flight. Default: there was none
+ */
+export function silentFor(stallTimeoutNs: number, strayId?: string): Failure {
+  const time = formatDurationNs(stallTimeoutNs);
+  if (strayId === undefined) return { kind: "stalled", message: `no byte received for ${time}` };
+  const stray = `one came with the id ${showValue(strayId)}, which no request in flight has`;
+  return { kind: "stalled", message: `no response with the request's id for ${time}; ${stray}` };
 }
 
 /** Returns the failure of a request whose response has more than `maxBytes`. */

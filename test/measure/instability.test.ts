@@ -24,11 +24,14 @@ test("it reports what varied, by how much and over which windows", () => {
 });
 
 test("too few windows for the stability rule are reported as such", () => {
-  const short = makeInstability({ throughputRatio: 0, latencyRatio: 0, trials: 2 });
+  const short = makeInstability({ throughputRatio: 0.5, latencyRatio: 0, trials: 2 });
   const windows = short.windows.slice(0, 2);
-  const { moved, brief } = explainInstability({ ...short, windows }, window, undefined);
-  assert.match(moved, /^over windows 1 to 2 there were too few windows to compare/);
-  assert.equal(brief[0], "2 windows are too few to compare");
+  const { moved, cause, brief, remedy, metric } = explainInstability({ ...short, windows }, window, undefined);
+  assert.equal(moved, "2 windows are too few to compare");
+  assert.equal(cause, "a level needs 3 of them");
+  assert.deepEqual(brief, [moved, cause]);
+  assert.equal(remedy, "three-windows");
+  assert.equal(metric, undefined);
 });
 
 const steady = { inferPerSec: 100, latencyNs: 1e6, requestCount: 200 };

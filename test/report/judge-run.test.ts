@@ -207,6 +207,17 @@ test("that all requests failed has those outside the measured time", () => {
   assert.equal(headline, "all 38,311 requests failed, 16,768 of them outside the measured time: no luck");
 });
 
+test("a run whose measured requests all failed measured nothing, although requests before them completed", () => {
+  const plan = makePlan({ outputs: { style: "rampart" } });
+  const failures = [{ kind: "http", count: 50, example: "model is not found", status: 404 }] as const;
+  const whole = { completedCount: 20, failedCount: 50, failures };
+  const failed = makeLevel({ window: makeWindow({ latenciesNs: [], failedCount: 40 }) });
+  const { name, headline, exitCode } = judgeRun(plan, makeResult(plan, [failed], whole));
+  assert.deepEqual({ name, exitCode }, { name: "failed", exitCode: 69 });
+  assert.equal(headline, "all 40 measured requests failed: model is not found");
+  assert.equal(judgeRun(plan, makeResult(plan, [failed, makeLevel({ level: 2 })], whole)).exitCode, 0);
+});
+
 test("perf_analyzer and genai-perf have exit codes of their own, so that JSON names none", () => {
   const plan = makePlan({ outputs: { style: "perf_analyzer" } });
   assert.equal("exitCode" in toReportJson(plan, makeResult(plan, [makeLevel()])).verdict, false);

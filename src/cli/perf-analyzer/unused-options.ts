@@ -4,11 +4,10 @@ import type { PerfAnalyzerOption, Settings } from "./settings.ts";
 
 /** Returns the given options that have no effect with the service kind. perf_analyzer ignores its own ones. */
 export function unusedOptions(settings: Settings): readonly PerfAnalyzerOption[] {
-  const { features } = kindOf(settings);
+  const kind = kindOf(settings);
   return OPTIONS.filter(
     ({ names: [name], feature, isChanged }) =>
-      feature !== undefined &&
-      !features.includes(feature) &&
+      ((feature !== undefined && !kind.features.includes(feature)) || kind.ignores?.(name) === true) &&
       settings.given.has(name) &&
       isChanged?.(settings) === true,
   );

@@ -66,9 +66,11 @@ function warnAlone(settings: Settings): string[] {
 const USE_SSL = "--ssl-grpc-use-ssl";
 
 /** Warns about TLS options without effect. For HTTP, an https:// URL enables TLS. */
-function warnOfTls({ given, target, metricsUrl, sslGrpc }: Settings): string[] {
+function warnOfTls({ given, target, metricsUrl, sslGrpc, serviceKind }: Settings): string[] {
   const isGrpc = target.protocol === "grpc";
-  const isAnyGiven = (start: string): boolean => [...given].some((name) => name.startsWith(start));
+  const { ignores } = kindOf({ serviceKind });
+  const isAnyGiven = (start: string): boolean =>
+    [...given].some((name) => name.startsWith(start) && ignores?.(name) !== true);
   const isTurnedOff = given.has(USE_SSL) && !sslGrpc.isEnabled;
   const usesHttps = target.url?.includes("https://") === true || metricsUrl?.startsWith("https://") === true;
   return linesOf([

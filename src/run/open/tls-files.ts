@@ -6,6 +6,7 @@ import type { TlsSettings } from "../../runtime/tls.ts";
 
 const CERTIFICATE = /-----BEGIN (?:X509 )?CERTIFICATE-----[\s\S]*?-----END (?:X509 )?CERTIFICATE-----/g;
 const ANY_CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/;
+const KEY = /-----BEGIN (?:\w+ )?PRIVATE KEY-----[\s\S]*?-----END (?:\w+ )?PRIVATE KEY-----/;
 const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 /** First byte of DER certificates and keys. */
 const DER_SEQUENCE = 0x30;
@@ -34,11 +35,17 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
     }
   };
   const certificate = plan.certType === "DER" ? certificateToPem : checkCertificates;
+  const caPem = read(plan.caFile, "PEM file of certificates", checkCertificates);
+  const certPem = read(plan.certFile, `${plan.certType} certificate`, certificate);
+  // Like in curl, the file of the certificate may have the key too.
+  const isBoth = plan.keyFile === "" && certPem !== undefined && KEY.test(certPem);
   const settings = {
     alpn,
-    caPem: read(plan.caFile, "PEM file of certificates", checkCertificates),
-    certPem: read(plan.certFile, `${plan.certType} certificate`, certificate),
-    keyPem: read(plan.keyFile, `${plan.keyType} private key`, plan.keyType === "DER" ? privateKeyToPem : checkKey),
+    caPem,
+    certPem,
+    keyPem: isBoth
+      ? read(plan.certFile, "PEM private key", checkKey)
+      : read(plan.keyFile, `${plan.keyType} private key`, plan.keyType === "DER" ? privateKeyToPem : checkKey),
     verifyPeer: plan.verifyPeer,
     verifyHost: plan.verifyHost,
   };
@@ -47,12 +54,16 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
   return settings;
 }
 
-/** Checks that the key belongs to the certificate. */
+/** Checks that there are both a certificate and its key, or neither: TLS would not send one alone. */
 function checkPair(
   { certFile, keyFile }: TlsPlan,
   { certPem, keyPem }: Pick<TlsSettings, "certPem" | "keyPem">,
 ): Problem[] {
-  if (certPem === undefined || keyPem === undefined) return [];
+  if (certPem === undefined && keyPem === undefined) return [];
+  if (keyPem === undefined)
+    return [problem("missing", certFile, "is a certificate without its private key", "Give the key too.")];
+  if (certPem === undefined)
+    return [problem("missing", keyFile, "is a private key without its certificate", "Give the certificate too.")];
   const [first = ""] = certPem.match(CERTIFICATE) ?? [];
   if (first === "" || isPair(toCertificate(first), toKey(keyPem))) return [];
   return [problem("mismatch", keyFile, `is not the key of ${certFile}`, "Give a certificate and its own key.")];
@@ -77,9 +88,10 @@ function checkCertificates(bytes: Buffer): string {
 function checkKey(bytes: Buffer): string {
   const text = textOf(bytes);
   if (ENCRYPTED_KEY.test(text)) throw new Error("it is encrypted, and there is no way to give a passphrase");
-  if (!/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text)) throw new Error("it has no BEGIN PRIVATE KEY");
-  toKey(text);
-  return text;
+  const [key] = KEY.exec(text) ?? [];
+  if (key === undefined) throw new Error("it has no BEGIN PRIVATE KEY");
+  toKey(key);
+  return key;
 }
 
 function textOf(bytes: Buffer): string {

@@ -6,7 +6,7 @@ import type { Http2Connection } from "../http2/connection.ts";
 import { unreadable } from "../response-check.ts";
 import { addMessage, excessOf, expectResponses } from "../streamed-responses.ts";
 import { CallSlot } from "./call-slot.ts";
-import { checkResponseCount } from "./call-type.ts";
+import { checkResponseCount, ENDED_INSIDE_MESSAGE } from "./call-type.ts";
 import type { Channel } from "./channel.ts";
 import { GrpcClient } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
@@ -74,7 +74,7 @@ class MessagesSlot extends CallSlot {
 
   protected checkResponses(): Failure | undefined {
     const { call, reader, fault, message } = this;
-    if (!reader.isBetweenMessages) return { kind: "protocol", message: "the response ended inside a message" };
+    if (!reader.isBetweenMessages) return ENDED_INSIDE_MESSAGE;
     const miscount = message?.expectsOne === true ? checkResponseCount(call.messageCount) : undefined;
     return miscount ?? (fault === undefined ? undefined : unreadable(fault.reason));
   }

@@ -7,6 +7,9 @@ export function expectsOneResponse({ messages, callType }: WireRequest): boolean
   return callType === "unary" || callType === "client-stream";
 }
 
+/** Failure of a call that ended before its last message was complete. */
+export const ENDED_INSIDE_MESSAGE: Failure = { kind: "protocol", message: "the response ended inside a message" };
+
 /** Returns the failure of a call that must have one response and whose status is OK; undefined when it has one. */
 export function checkResponseCount(messageCount: number): Failure | undefined {
   if (messageCount === 1) return undefined;

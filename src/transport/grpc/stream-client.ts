@@ -69,6 +69,8 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
   private isOpen = false;
   private isOpening = false;
   private head: GrpcHead | undefined;
+  /** Id of the latest response that belongs to no request in flight, and when it arrived. */
+  private stray = { id: "", atNs: 0 };
 
   constructor(channel: Channel, readStreamed: ReadStreamed, maxResponseBytes: number) {
     this.reader = new MessageReader(this, "whole", maxResponseBytes);
@@ -182,7 +184,15 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     const response = this.readStreamed(bytes, start, end);
     // An error without an id belongs to the oldest request.
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
-    this.active.get(id)?.receive(response, bytes, this.connection as Http2Connection, beganNs);
+    const slot = this.active.get(id);
+    if (slot === undefined) this.stray = { id, atNs: beganNs };
+    else slot.receive(response, bytes, this.connection as Http2Connection, beganNs);
+  }
+
+  /** Returns the id of a response since this time that belongs to no request in flight; undefined if there was none. */
+  strayIdSince(sinceNs: number): string | undefined {
+    const { id, atNs } = this.stray;
+    return atNs >= sinceNs && id !== "" ? id : undefined;
   }
 
   /** Returns a part of the message that is passed on, which the caller owns. */
@@ -285,7 +295,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.lane.forget(this);
     // The bytes may still wait for flow control: the next request must not overwrite them.
     this.scratch = new StampScratch();
-    this.fail(silentFor(this.options.stallTimeoutNs));
+    this.fail(silentFor(this.options.stallTimeoutNs, this.lane.strayIdSince(call.sendStartNs)));
     return true;
   }
 

@@ -1,10 +1,10 @@
 import type { Call } from "../call.ts";
-import type { Failure } from "../failure.ts";
+import { type Failure, ProtocolError } from "../failure.ts";
 import { unreadable } from "../response-check.ts";
 import { CallSlot } from "./call-slot.ts";
+import { checkResponseCount, ENDED_INSIDE_MESSAGE } from "./call-type.ts";
 import type { Channel } from "./channel.ts";
 import { GrpcClient } from "./client.ts";
-import type { GrpcHead } from "./response-head.ts";
 
 /** Rampart's gRPC client for unary calls. */
 export class GrpcUnaryClient extends GrpcClient<UnarySlot> {
@@ -26,17 +26,16 @@ class UnarySlot extends CallSlot {
 
   onMessage(bytes: Uint8Array, start: number, end: number): void {
     const { call, check } = this;
-    this.messageCount++;
+    // A server that sends more may never stop.
+    if (++this.messageCount > 1) throw new ProtocolError("a second message in response to a unary call");
     if (!call.isChecked) {
       if (this.keep === "whole") call.keepBody(this.reader.own(bytes, start, end));
     } else if (check !== undefined) this.fault = this.inspect(check, bytes, start, end);
   }
 
-  protected checkResponses(head: GrpcHead): Failure | undefined {
-    if (this.messageCount === 1 && this.reader.isBetweenMessages)
-      return this.fault === undefined ? undefined : unreadable(this.fault.reason);
-    if (head.httpStatus === 200 && this.messageCount === 0)
-      return { kind: "protocol", message: "status OK without a message" };
-    return { kind: "protocol", message: `${this.messageCount} messages in response to a unary call` };
+  protected checkResponses(): Failure | undefined {
+    if (!this.reader.isBetweenMessages) return ENDED_INSIDE_MESSAGE;
+    const { fault } = this;
+    return checkResponseCount(this.messageCount) ?? (fault === undefined ? undefined : unreadable(fault.reason));
   }
 }

@@ -112,7 +112,7 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
     `Failed to parse --trace-level. Unsupported type provided: 'timestamps'. ${CHOICES} 'OFF', 'TIMESTAMPS', or 'TENSORS'.`,
   ],
   ["--trace-rate abc", "Failed to parse --trace-rate. Invalid value provided: abc"],
-  ["--trace-rate -1", "Failed to parse --trace-rate. The value must be > 0."],
+  ["--trace-rate -1", "Failed to parse --trace-rate. The value must be >= 0."],
   ["--trace-count -2", "Failed to parse --trace-count. The value must be >= 0 or set to -1 (default)."],
   ["--trace-count abc", "Failed to parse --trace-count. Invalid value provided: abc"],
   ["--log-frequency -1", "Failed to parse --log-frequency. The value must be >= 0."],
@@ -249,7 +249,7 @@ test("a model must be named", async () => {
 
 test("an intervals file is rejected together with another load, and for its lines", async () => {
   const folder = makeFolder();
-  const file = writeIn(folder, "gaps.txt", "100\nten\n-5\n");
+  const file = writeIn(folder, "gaps.txt", "100\nten\n-5\n99999999999999999999999\n");
   for (const load of ["--concurrency-range", "--request-rate-range"]) {
     const { code, err } = await runCommand(["-m", "simple", load, "2", "--request-intervals", file]);
     assert.equal(code, 99);
@@ -259,4 +259,5 @@ test("an intervals file is rejected together with another load, and for its line
   assert.equal(code, 99);
   assert.match(err, /gaps\.txt, line 2: is not a time interval \(got ten\)/);
   assert.match(err, /gaps\.txt, line 3: is not a time interval \(got -5\)/);
+  assert.match(err, /gaps\.txt, line 4: is not a time interval \(got 9+\)/, "nothing waits longer than a clock counts");
 });

@@ -39,6 +39,7 @@ const goodBundle = write(
   "good-bundle.pem",
   `# two\n${readFileSync(caFile, "utf8")}${readFileSync(clientCertFile, "utf8")}`,
 );
+const bothFile = write("both.pem", readFileSync(clientCertFile, "utf8") + readFileSync(clientKeyFile, "utf8"));
 const encryptedKey = join(folder, "encrypted.key");
 execFileSync("openssl", ["pkcs8", "-topk8", "-in", clientKeyFile, "-passout", "pass:x", "-out", encryptedKey]);
 
@@ -50,6 +51,7 @@ describe("files of TLS", () => {
     ["PEM", { caFile, certFile: clientCertFile, keyFile: clientKeyFile }],
     ["several authorities", { caFile: goodBundle }],
     ["DER", { ...DER, certFile: clientCertDerFile, keyFile: clientKeyDerFile }],
+    ["a certificate and its key in one file", { certFile: bothFile }],
     ["SEC 1", { ...DER, certFile: clientCertDerFile, keyFile: clientKeySec1File }],
   ];
   for (const [what, tls] of GOOD)
@@ -79,6 +81,8 @@ describe("files of TLS", () => {
     ["a key in PEM", { ...DER, keyFile: clientKeyFile }, /client\.key: is not a DER private key: it is PEM/],
     ["an encrypted key", { keyFile: encryptedKey }, /encrypted\.key: is not a PEM private key: it is encrypted/],
     ["no file", { keyFile: join(folder, "none") }, /none: cannot be read: /],
+    ["a certificate alone", { certFile: clientCertFile }, /client\.pem: is a certificate without its private key/],
+    ["a key alone", { keyFile: clientKeyFile }, /client\.key: is a private key without its certificate/],
     [
       "the key of another certificate",
       { certFile: clientCertFile, keyFile },

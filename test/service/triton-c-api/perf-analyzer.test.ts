@@ -32,6 +32,21 @@ for (const flag of ["--model-repository", "--triton-server-directory"])
     assert.ok(err.includes(`${flag} has no effect with --service-kind triton`), err);
   });
 
+test("options of a connection, and of a server's traces, are ignored with a note, like in perf_analyzer", async () => {
+  const plain = [...KIND, "--model-repository", "/m", "--dry-run"];
+  const flags = [
+    ...["-u", "localhost:8001", "-i", "grpc", "-H", "a:b", "--grpc-compression-algorithm", "gzip"],
+    ...["--ssl-grpc-use-ssl", "--ssl-https-verify-peer", "0", "--output-tensor-format", "json"],
+    ...["--trace-level", "TIMESTAMPS", "--trace-file", "t.json", "--log-frequency", "2"],
+  ];
+  const { code, out, err } = await runCommand([...plain, ...flags]);
+  assert.equal(code, 0, err);
+  assert.equal(out, (await runCommand(plain)).out);
+  const names = flags.filter((flag) => /^-/.test(flag));
+  const notes = names.map((flag) => `rampart: ${flag} has no effect with --service-kind triton_c_api.`);
+  assert.deepEqual(err.trim().split("\n").sort(), notes.sort());
+});
+
 for (const [name, args, message] of [
   [
     "a page of metrics",
@@ -42,26 +57,6 @@ for (const [name, args, message] of [
     "memory of a GPU",
     [...KIND, "--model-repository", "/m", "--shared-memory", "cuda"],
     "--shared-memory cuda cannot be used",
-  ],
-  [
-    "a header",
-    [...KIND, "--model-repository", "/m", "-H", "a:b"],
-    "-H cannot be used with --service-kind triton_c_api",
-  ],
-  [
-    "a protocol that there is not",
-    [...KIND, "--model-repository", "/m", "-i", "grpc"],
-    "-i cannot be used with --service-kind triton_c_api",
-  ],
-  [
-    "tensors that are never text",
-    [...KIND, "--model-repository", "/m", "--output-tensor-format", "json"],
-    "--output-tensor-format cannot be used with --service-kind triton_c_api",
-  ],
-  [
-    "a connection that there is not",
-    [...KIND, "--model-repository", "/m", "--ssl-https-verify-peer", "0"],
-    "--ssl-https-verify-peer cannot be used with --service-kind triton_c_api",
   ],
 ] as const) {
   test(`${args.at(-2)} is refused for ${name}`, async () => {

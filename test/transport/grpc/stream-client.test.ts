@@ -397,6 +397,22 @@ describe("own gRPC stream client", () => {
     );
   });
 
+  test("a request without a response to its id fails, and the failure names the id that came", async () => {
+    await withClient(
+      async (connection) => {
+        await idsOf(connection, 1);
+        connection.write(headers(1, GRPC_HEADERS), data(answer("0009")));
+      },
+      async (driver) => {
+        const { failure } = await driver.request(0, REQUEST, "0001");
+        assert.equal(failure?.kind, "stalled");
+        const stray = 'one came with the id "0009", which no request in flight has';
+        assert.equal(failure.message, `no response with the request's id for 200 ms; ${stray}`);
+      },
+      { options: { stallTimeoutNs: 0.2e9 } },
+    );
+  });
+
   test("half-closes its streams when closed", async () => {
     const seen: ScriptedConnection[] = [];
     await withClient(

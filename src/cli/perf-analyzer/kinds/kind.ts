@@ -11,6 +11,8 @@ export interface PerfAnalyzerKind {
   readonly help: string;
   /** The features that it has. perf_analyzer's options of other features are ignored, with a note. */
   readonly features: readonly Feature[];
+  /** Returns whether it ignores this option too, with a note. Absent: none. */
+  ignores?(flag: string): boolean;
   /** True if payloads may belong to sessions. Absent: false. */
   readonly hasSessions?: true;
   /** Adapts settings that this kind determines, such as its only protocol, before rules are checked. Absent: none. */

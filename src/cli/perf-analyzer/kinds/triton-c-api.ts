@@ -2,20 +2,19 @@ import { noMetrics } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
-/** Options of a connection and of its protocol, which do not exist for this kind. */
-const OF_CONNECTION = ["-i", "-u", "-H", "--grpc-compression-algorithm"];
-const isOfConnection = (flag: string): boolean =>
-  OF_CONNECTION.includes(flag) || flag.startsWith("--ssl-") || flag.endsWith("-tensor-format");
+/** Options of a connection and its protocol, and of a server's traces. perf_analyzer ignores them for this kind. */
+const OF_SERVER = /^(-[iuH]|--grpc-compression-algorithm|--log-frequency|--(ssl|trace)-.+|--.+-tensor-format)$/;
 
 /** Triton's library in a separate process. */
 export const tritonInProcessKind: PerfAnalyzerKind = {
   help: "triton_c_api, which is Triton's library of --triton-server-directory without a network",
   features: ["library", "sequences", "tensors", "triton", "versions"],
+  ignores: (flag) => OF_SERVER.test(flag),
   prepare: (settings: Settings) => {
     // There is no protocol; requests have the form of gRPC's, and the rules for it apply.
     settings.target = { ...settings.target, protocol: "grpc" };
   },
-  rules: ({ given, target, isAsync, isCollectingMetrics }) => [
+  rules: ({ target, isAsync, isCollectingMetrics }) => [
     [
       target.directory === "",
       "--triton-server-directory",
@@ -41,17 +40,6 @@ export const tritonInProcessKind: PerfAnalyzerKind = {
       "Give system or none.",
     ],
     noMetrics(isCollectingMetrics, "Leave it out: the library's statistics are in the report."),
-    ...[...given]
-      .filter(isOfConnection)
-      .map(
-        (flag) =>
-          [
-            true,
-            flag,
-            `${flag} cannot be used with --service-kind triton_c_api, which has no network.`,
-            "Leave it out.",
-          ] as const,
-      ),
   ],
   toTarget: ({ target }) => ({
     kind: "triton-c-api",

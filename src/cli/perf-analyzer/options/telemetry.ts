@@ -64,7 +64,7 @@ export const TELEMETRY: readonly UngroupedOption[] = [
     ...OF_TRACE,
     value: "N",
     help: "One request of N is traced.",
-    parse: whole((value) => value >= 0, "The value must be > 0.", "Give 1 or more."),
+    parse: whole((value) => value >= 0, "The value must be >= 0.", "Give 0 or more."),
   }),
   option("telemetry.trace.count", {
     names: ["--trace-count"],
