@@ -4,7 +4,7 @@ import { flattenComposing, type ServerDelta } from "../../measure/server-delta.t
 import { defined } from "../../plan/objects.ts";
 import { msToNs } from "../../plan/units.ts";
 import { mlperfRulesOf } from "../../registry/load-modes.ts";
-import { toSentEpochNs } from "../../runtime/clock.ts";
+import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
 import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 import type { LevelContext } from "./level-context.ts";
@@ -113,13 +113,16 @@ export class WindowCutter {
   }
 
   async cutLast(endNs: number, last?: LastWindow): Promise<EndedWindow> {
-    const { sender, observer, poller } = this.context;
+    const { sender, observer, poller, delayNs } = this.context;
     const cutting = sender.cut(endNs, last);
     const gauges = poller?.take();
     this.startNs = endNs;
     const { window, nextNumber, completedByMember, timelines, idle, queries } = await cutting;
     this.idle = idle;
-    observer.onRecordsCut?.({ startEpochNs: toSentEpochNs(window.startNs), endEpochNs: toSentEpochNs(window.endNs) });
+    observer.onRecordsCut?.({
+      startEpochNs: toEpochNs(window.startNs, delayNs),
+      endEpochNs: toEpochNs(window.endNs, delayNs),
+    });
     observer.onWindowStart?.(nextNumber);
     await this.countersRead;
     const isFromNothing = window.openBeforeCount === 0;
