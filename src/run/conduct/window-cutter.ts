@@ -31,6 +31,15 @@ export class WindowCutter {
     this.members = context.session.members && new MemberServers(context, context.session.members);
   }
 
+  /** End of a schedule that ends with the only window. Undefined: its end is not known before. */
+  get scheduleEndNs(): number | undefined {
+    const { isScheduled, plan, handOver } = this.context;
+    const { mode } = plan.measurement;
+    // Other ranks may still measure.
+    if (!isScheduled || plan.client.isMpi || handOver !== undefined || mode.kind !== "duration") return undefined;
+    return this.startNs + msToNs(mode.durationMs);
+  }
+
   get hasServerCounters(): boolean {
     return this.countersBefore !== undefined;
   }
@@ -89,7 +98,7 @@ export class WindowCutter {
   }
 
   private async open(startNs: number, options: Partial<CountOptions>): Promise<void> {
-    const { abort, observer, poller, isScheduled } = this.context;
+    const { abort, observer, poller, isScheduled, sender } = this.context;
     const beginning = this.beginWindow(startNs, options);
     this.startNs = startNs;
     abort?.resume(isScheduled);
@@ -97,6 +106,9 @@ export class WindowCutter {
     const { number, startNs: begunNs } = await beginning;
     // A level limited by time has its full length, even if the message to begin took time.
     if (this.startNs === startNs) this.startNs = begunNs;
+    // Senders that stand still at the end of the window send nothing when they run again.
+    const { scheduleEndNs: endNs } = this;
+    if (endNs !== undefined) sender.change({ endNs });
     observer.onWindowStart?.(number);
   }
 
