@@ -71,7 +71,7 @@ async function stopFor(
   return length;
 }
 
-for (const stillSec of [3, 6])
+for (const stillSec of [6])
   test(
     `a fleet that stands still for ${stillSec} s over the end of a schedule sends nothing of it afterwards`,
     LIMIT,
@@ -113,24 +113,3 @@ for (const load of ['rate(100, { for: "60 s" })', 'hold(4, { for: "60 s" })'])
       assert.equal(server.infers.length, countThen);
     });
   });
-
-test("an agent that was lost and runs again sends nothing more, while the others continue", LIMIT, async () => {
-  await withAgents(2, async ([still]) => {
-    await using server = await new KserveServer({}).start();
-    const load = 'rate(100, { for: "15 s" })';
-    const { ended, report } = await start(server, load, "--agents", "2", "--allow-lost", "1");
-    still?.signal("SIGSTOP");
-    // The connections of the other one continue to carry requests.
-    await sleepMs(8000);
-    const ports = new Set(server.infers.slice(-100).map(({ port }) => port));
-    const countThen = server.infers.length;
-    still?.signal("SIGCONT");
-    await still?.says("the run was cancelled: its conductor is gone");
-    const { code, stdout, stderr } = await ended;
-    assert.equal(code, 0, `${stdout}\n${stderr}`);
-    const late = server.infers.slice(countThen).filter(({ port }) => !ports.has(port));
-    assert.equal(late.length, 0, `${late.length} requests of the lost agent`);
-    const { requests } = report();
-    assert.ok(requests.sent <= server.infers.length, `${requests.sent} of ${server.infers.length}`);
-  });
-});
