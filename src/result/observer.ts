@@ -54,6 +54,8 @@ export interface ClientLoad {
 
 /** Progress of a run. Reading it costs almost nothing. */
 export interface RunProgress {
+  /** Time by which the clock of requests and windows is set back against this thread's. Default: 0 */
+  readonly delayNs?: number | undefined;
   counts(): ProgressCounts;
   /** Passes the records since the last call to `onBatch`. */
   drainRecords(): void;

@@ -33,7 +33,7 @@ import { prepareRehearsal } from "./rehearsal.ts";
 import type { JudgedRequests, SenderParts } from "./run-parts.ts";
 import { Canceller } from "./send/canceller.ts";
 import { Driver } from "./send/driver.ts";
-import type { DriverWork } from "./send/driver-work.ts";
+import type { DriverOptions, DriverWork } from "./send/driver-work.ts";
 import { endsDrain } from "./send/end-waits.ts";
 import type { Feed } from "./send/feed.ts";
 import { LocalSender } from "./send/local-sender.ts";
@@ -58,6 +58,8 @@ export interface SendingOptions extends Omit<TargetOptions, "search"> {
   readonly sendsElsewhere?: boolean | undefined;
   /** Whether the tokens of responses are measured here, if the plan measures any. Default: yes, unless others send. */
   readonly measuresTokens?: boolean | undefined;
+  /** See {@link DriverOptions}. */
+  readonly beforeEvent?: DriverOptions["beforeEvent"];
 }
 
 /** A plan's target, opened for sending from this thread. */
@@ -184,7 +186,7 @@ async function probe(
 function openDriver(
   plan: Plan,
   {
-    options: { load, maxOutstanding, senders = WHOLE },
+    options: { load, maxOutstanding, beforeEvent, senders = WHOLE },
     target,
     canceller,
   }: { readonly options: SendingOptions; readonly target: Target; readonly canceller: Canceller | undefined },
@@ -192,7 +194,7 @@ function openDriver(
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   let refusal: Failure | undefined;
   const driver = new Driver({
-    canceller,
+    ...{ canceller, beforeEvent },
     onConnectFailure: (failure) => {
       refusal ??= failure;
     },

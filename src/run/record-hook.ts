@@ -7,7 +7,7 @@ import { nsToMs } from "../plan/units.ts";
 import type { FinishedRequest, FinishedTokens, OnRecord } from "../result/finished-request.ts";
 import { broadcast, type RunObserver, type RunProgress } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { toSentEpochNs } from "../runtime/clock.ts";
+import { toEpochNs } from "../runtime/clock.ts";
 import { describeUserError } from "../service/user-defined/user-error.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
@@ -178,7 +178,7 @@ export class RecordHook {
     return {
       index: this.count++,
       outcome: isCancelled ? "cancelled" : failure === undefined ? "completed" : "failed",
-      sentAtMs: nsToMs(Number(toSentEpochNs(sendNs))),
+      sentAtMs: nsToMs(Number(toEpochNs(sendNs, this.progress?.delayNs))),
       latencyMs: nsToMs(endNs - sendNs),
       scheduledLatencyMs: nsToMs(endNs - (records.intendedSendNs[row] as number)),
       ...(hasFirst ? { firstByteMs: nsToMs(firstNs - sendNs) } : {}),

@@ -1,7 +1,7 @@
 import { nsToMs } from "../plan/units.ts";
 import { type RunObserver, reportWait } from "../result/observer.ts";
 import type { PreparedRun, RunResult } from "../result/run-result.ts";
-import { nowNs, sleepMs, toSentEpochNs } from "../runtime/clock.ts";
+import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/server-counters.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
@@ -23,6 +23,8 @@ export interface RunEnding {
   readonly failureLimits: Pick<FailureLimits, "log" | "laneErrors">;
   readonly abort: Pick<EarlyAbort, "broken"> | undefined;
   readonly prepared: PreparedRun;
+  /** Time by which the clocks of senders on other hosts are set back. Default: 0 */
+  readonly delayNs?: number | undefined;
 }
 
 /**
@@ -69,7 +71,7 @@ type EndedRun = Omit<RunResult, "levels" | "findMax" | "warmup" | "phased" | "se
 
 /** Describes the end of a run, without its measurements. @param startNs start of the run */
 export async function describeEnd(ending: RunEnding, startNs: number): Promise<EndedRun> {
-  const { sender, signal, failureLimits, abort, prepared } = ending;
+  const { sender, signal, failureLimits, abort, prepared, delayNs = 0 } = ending;
   const { sentCount, completedCount, failedCount, cancelledCount } = await sender.until({ kind: "now" });
   return {
     prepared,
@@ -79,7 +81,7 @@ export async function describeEnd(ending: RunEnding, startNs: number): Promise<E
     error: signal.error,
     ...(abort?.broken === undefined ? {} : { aborted: abort.broken }),
     laneErrors: failureLimits.laneErrors,
-    startEpochNs: toSentEpochNs(startNs),
-    durationNs: nowNs() - startNs,
+    startEpochNs: toEpochNs(startNs, delayNs),
+    durationNs: nowNs() - delayNs - startNs,
   };
 }

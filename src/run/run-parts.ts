@@ -30,6 +30,8 @@ export interface RunParts {
   readonly session: Session;
   /** Groups of requests that are measured separately; undefined when there are none. */
   readonly groups?: RequestGroups | undefined;
+  /** Time by which the clocks of senders on other hosts are set back. Default: 0 */
+  readonly delayNs?: number | undefined;
 }
 
 /** Receives each judged request, for a remote conductor. */

@@ -8,7 +8,7 @@ import { holdInputs } from "../registry/input-kinds.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { nowNs, setSendersDelay, systemClock } from "../runtime/clock.ts";
+import { nowNs, systemClock } from "../runtime/clock.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
 import { mayAbort } from "./conduct/early-abort.ts";
@@ -103,10 +103,9 @@ export async function openRun(
       };
       fleet = await openSenders(served, { ...options, count, isGrowing, elsewhere: agents });
     }
-    setSendersDelay(fleet?.delayNs ?? 0);
     const startNs = nowNs();
     if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
-    const parts: RunParts = { plan, observer, load, session, groups };
+    const parts: RunParts = { plan, observer, load, session, groups, delayNs: fleet?.delayNs };
     return {
       parts,
       sending,

@@ -33,26 +33,13 @@ export function shareClock(originMs: number): void {
   originEpochNs = undefined;
 }
 
-/** Converts a time from {@link nowNs} on this thread to wall-clock nanoseconds since the Unix epoch. */
-export function toEpochNs(monotonicNs: number): bigint {
-  originEpochNs ??= BigInt(Math.round(timeOriginMs() * 1e3)) * 1000n;
-  return originEpochNs + BigInt(Math.round(monotonicNs));
-}
-
-/** Time that passes until senders act on a message, which sets their clocks back. */
-let sendersDelayNs = 0;
-
 /**
- * Sets how far the clocks of a run's senders are set back, in nanoseconds, so that all of them act on a message at the same moment. Call
- * before each run; 0: they have this thread's clock.
+ * Converts a time from {@link nowNs} to wall-clock nanoseconds since the Unix epoch. @param delayNs time by which the clock that it was read
+ * from is set back against this thread's. Default: it is this thread's
  */
-export function setSendersDelay(delayNs: number): void {
-  sendersDelayNs = delayNs;
-}
-
-/** Like {@link toEpochNs}, for a time on the clock of the senders: that of requests, of windows, and of the start of a run. */
-export function toSentEpochNs(sendersNs: number): bigint {
-  return toEpochNs(sendersNs + sendersDelayNs);
+export function toEpochNs(monotonicNs: number, delayNs = 0): bigint {
+  originEpochNs ??= BigInt(Math.round(timeOriginMs() * 1e3)) * 1000n;
+  return originEpochNs + BigInt(Math.round(monotonicNs + delayNs));
 }
 
 /** Calls back after a wait in nanoseconds, at most some tens of microseconds late. The event loop sleeps meanwhile. */

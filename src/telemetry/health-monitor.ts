@@ -27,6 +27,8 @@ export interface Standstill {
 
 /** Monitors how busy a thread is. The cost does not depend on how late its timers are. */
 export class LoadMonitor {
+  /** Called after a standstill, before anything else if {@link checkStandstill} is called first. It may block the thread. */
+  onStandstill: (() => void) | undefined;
   protected readonly clock: Clock;
   private readonly isLagFree: boolean;
   private cancelTicks: Cancel | undefined;
@@ -67,6 +69,13 @@ export class LoadMonitor {
     this.cancelTicks?.();
   }
 
+  /** Notes a standstill that has just ended, without waiting for the next tick. */
+  checkStandstill(): void {
+    const nowNs = this.clock.nowNs();
+    if (this.cancelTicks !== undefined && nowNs - this.lastTickNs >= STANDSTILL_NS + TICK_NS + TIMER_GRAIN_NS)
+      this.tick(nowNs);
+  }
+
   /** Time since the start. */
   protected get wallNs(): number {
     return this.clock.nowNs() - this.startNs;
@@ -82,7 +91,10 @@ export class LoadMonitor {
     const lagNs = Math.max(0, tickNs - this.lastTickNs - TICK_NS - TIMER_GRAIN_NS);
     this.lastTickNs = tickNs;
     this.longestNs = Math.max(this.longestNs, lagNs);
-    if (lagNs >= STANDSTILL_NS) this.noteStandstill({ startNs: tickNs - lagNs, endNs: tickNs });
+    if (lagNs < STANDSTILL_NS) return lagNs;
+    this.noteStandstill({ startNs: tickNs - lagNs, endNs: tickNs });
+    this.onStandstill?.();
+    this.lastTickNs = Math.max(tickNs, this.clock.nowNs());
     return lagNs;
   }
 

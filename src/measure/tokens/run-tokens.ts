@@ -14,6 +14,8 @@ export type LevelTokens = MeteredTokens & WindowTokens;
 
 /** Options for the token metrics of a run. */
 export interface BeginOptions {
+  /** Time by which the clock of the requests is set back against the conductor's. Default: 0 */
+  readonly delayNs?: number | undefined;
   /** Whether `takeRequests` returns the tokens of single requests. Default: false */
   readonly keepsRequests?: boolean | undefined;
   /** Whether levels also contain the metrics of each request. Default: false, unless the plan keeps all windows */

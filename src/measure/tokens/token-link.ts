@@ -4,7 +4,7 @@ import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets } from "../../plan/secrets.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import type { TokensPlan } from "../../plan/tokens.ts";
-import { toSentEpochNs } from "../../runtime/clock.ts";
+import { toEpochNs } from "../../runtime/clock.ts";
 import { type CallPort, WorkerCalls, WorkerError } from "../../runtime/worker-calls.ts";
 import { startWorker } from "../../runtime/workers.ts";
 import { ResponsePacker } from "./packed-responses.ts";
@@ -46,7 +46,7 @@ export class TokenLink implements RunTokens {
   begin(
     { measurement, outputs, target }: Plan,
     startNs: number,
-    { keepsRequests = false, keepsRows = false, goodputs = [] }: BeginOptions = {},
+    { keepsRequests = false, keepsRows = false, goodputs = [], delayNs }: BeginOptions = {},
     groupCount = 1,
   ): void {
     for (const packer of this.packers) packer.forgetPrompts();
@@ -54,8 +54,8 @@ export class TokenLink implements RunTokens {
       plan: measurement.tokens as TokensPlan,
       recordsFile: outputs.files.records ?? "",
       model: fieldOf(target, "model") ?? "",
-      originEpochNs: toSentEpochNs(0),
-      startEpochNs: toSentEpochNs(startNs),
+      originEpochNs: toEpochNs(0, delayNs),
+      startEpochNs: toEpochNs(startNs, delayNs),
       goodputs,
       keepsRows: keepsRows || measurement.tokens?.keepsAllWindows === true,
       ...(groupCount === 1 ? {} : { groupCount }),

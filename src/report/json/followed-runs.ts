@@ -10,12 +10,12 @@ import { nsToSec, nsToUs, secToNs } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { RunResult } from "../../result/run-result.ts";
-import { nowNs, toSentEpochNs } from "../../runtime/clock.ts";
+import { nowNs, toEpochNs } from "../../runtime/clock.ts";
 import { Readings } from "../../telemetry/readings.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
 import { toIntervalJson } from "./level.ts";
 
-/** Keeps data of a run over time for reports, in addition to its result. Memory is bounded. Times are monotonic nanoseconds. */
+/** Keeps data of a run over time for reports, in addition to its result. Memory is bounded. Times are nanoseconds on the clock of requests and windows. */
 
 const MOST_WINDOWS = 2_000;
 const MOST_SPANS = 500;
@@ -35,18 +35,26 @@ type SeenWindow = Omit<OverTimeJson["windows"][number], "startSec" | "endSec"> &
 
 /** Follows one run. */
 export class RunFollower {
-  /** Time since the epoch of the zero of the run's clock, in nanoseconds. */
-  readonly originEpochNs = toSentEpochNs(0);
+  /** Time since the epoch of the zero of that clock, in nanoseconds. */
+  readonly originEpochNs: bigint;
+  private readonly delayNs: number;
   private readonly timeline: Timeline;
   private readonly windows: SeenWindow[] = [];
   private readonly spans: SeenSpan[] = [];
   private readonly batchSize: number;
   private readonly gpus = new Map<Gauge, Map<string, Readings>>();
 
-  /** @param startNs now */
-  constructor(batchSize: number, startNs: number) {
+  /** @param startNs now, on this thread's clock @param delayNs time by which the clock of requests and windows is set back */
+  constructor(batchSize: number, startNs: number, delayNs = 0) {
     this.batchSize = batchSize;
-    this.timeline = new Timeline(startNs, KEPT_COLUMNS);
+    this.delayNs = delayNs;
+    this.originEpochNs = toEpochNs(0, delayNs);
+    this.timeline = new Timeline(startNs - delayNs, KEPT_COLUMNS);
+  }
+
+  /** The time now, on the clock of requests and windows. */
+  private get nowNs(): number {
+    return nowNs() - this.delayNs;
   }
 
   addBatch(records: RecordColumns, count: number): void {
@@ -54,14 +62,17 @@ export class RunFollower {
   }
 
   /** Begins a warm-up or level, and ends the previous one. */
-  beginSpan(label: string, isWarmup: boolean, atNs: number): void {
-    this.endSpan(atNs);
-    if (this.spans.length < MOST_SPANS) this.spans.push({ label, isWarmup, startNs: atNs, endNs: undefined });
+  beginSpan(label: string, isWarmup: boolean): void {
+    this.endSpan();
+    if (this.spans.length < MOST_SPANS) this.spans.push({ label, isWarmup, startNs: this.nowNs, endNs: undefined });
   }
 
-  endSpan(atNs: number): void {
+  /** @param window of the level that ends: its events come later. Default: the span ends now */
+  endSpan(window?: Measurement): void {
     const last = this.spans.at(-1);
-    if (last !== undefined && last.endNs === undefined) this.spans[this.spans.length - 1] = { ...last, endNs: atNs };
+    if (last === undefined || last.endNs !== undefined) return;
+    const { startNs = last.startNs, endNs = this.nowNs } = window ?? {};
+    this.spans.splice(-1, 1, { ...last, startNs: Math.min(last.startNs, startNs), endNs });
   }
 
   addWindow(index: number, window: Measurement, latencyNs: number): void {
@@ -87,9 +98,9 @@ export class RunFollower {
     });
   }
 
-  addReading(reading: GaugeReading, atNs: number): void {
+  addReading(reading: GaugeReading): void {
     for (const metric of GAUGE_KEYS)
-      for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(nsToSec(atNs), value);
+      for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(nsToSec(this.nowNs), value);
   }
 
   /** Returns the recorded data, in seconds since the run began. @param startNs start of the run @param endNs its end */
@@ -153,15 +164,15 @@ export function followRuns(plan: Plan): FollowedRuns {
   return {
     observer: {
       // A run begins.
-      onProgress: () => {
-        followers.push(new RunFollower(batchSize, nowNs()));
+      onProgress: ({ delayNs }) => {
+        followers.push(new RunFollower(batchSize, nowNs(), delayNs));
       },
       onBatch: (records, count) => last()?.addBatch(records, count),
-      onMetrics: (reading) => last()?.addReading(reading, nowNs()),
+      onMetrics: (reading) => last()?.addReading(reading),
       onLevelStart: (_unit, level, isWarmup, phase) =>
-        last()?.beginSpan(phase?.label ?? describeLevel(plan, level), isWarmup, nowNs()),
+        last()?.beginSpan(phase?.label ?? describeLevel(plan, level), isWarmup),
       onWindow: (index, window, latencyNs) => last()?.addWindow(index, window, latencyNs),
-      onLevelEnd: () => last()?.endSpan(nowNs()),
+      onLevelEnd: ({ window }) => last()?.endSpan(window),
     },
     toJson: (results) =>
       results.map(({ startEpochNs, durationNs }, index) => {

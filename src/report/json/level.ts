@@ -76,7 +76,7 @@ export function toTokensJson(tokens: TokenMeasurement): TokensJson {
 }
 
 /** A level, or the part of it with certain tags. */
-interface LevelPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
+interface LevelPart extends Pick<LevelResult, "unit" | "level" | "phase" | "unsentCount"> {
   readonly window: Measurement;
   readonly delayedByLimit?: DelayedRequests;
 }
@@ -114,6 +114,7 @@ function toMeasuredJson(plan: Plan, part: LevelPart, decided?: Decided): Measure
       longestMs: nsToMs(delayedByLimit.longestNs),
     },
     sent: window.sentCount,
+    unsent: part.unsentCount,
     sendingSec: window.sendingNs === window.durationNs ? undefined : nsToSec(window.sendingNs),
     load: toDeliveryJson(plan, part),
     inFlight: toInFlightJson(window),

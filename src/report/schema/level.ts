@@ -114,6 +114,9 @@ const measuredEntries = {
   delayed: described(count, "Requests sent more than 1 ms later than due."),
   delayedByLimit: v.exactOptional(v.object({ count: count, longestMs: v.number() })),
   sent: count,
+  unsent: v.exactOptional(
+    described(count, "Requests that were due in the measured time and not sent, because the client was behind."),
+  ),
   sendingSec: v.exactOptional(
     described(
       v.number(),

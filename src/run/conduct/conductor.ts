@@ -4,11 +4,9 @@ import { goodputsOf } from "../../measure/good-requests.ts";
 import { deriveMetric } from "../../measure/metrics/read-metric.ts";
 import type { BeginOptions } from "../../measure/tokens/run-tokens.ts";
 import { defined } from "../../plan/objects.ts";
-import type { Plan } from "../../plan/plan.ts";
 import { RunError, UserError } from "../../plan/problem.ts";
 import { mlperfRulesOf, planOfPhase } from "../../registry/load-modes.ts";
 import { addLevel, findMaxOf } from "../../result/found-levels.ts";
-import type { RunObserver } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { endStartUp } from "../../runtime/runtime.ts";
@@ -77,6 +75,7 @@ export class Conductor implements LevelHost {
     const { sender } = this;
     this.failureLimits = new FailureLimits(plan, signal, () => sender.progress());
     observer.onProgress?.({
+      delayNs: parts.delayNs,
       counts: () => sender.counts(),
       drainRecords: () => void sender.drain("judged").catch((error: unknown) => this.fail(error)),
       ...(parts.hasTokens ? { tokenTotals: () => sender.tokenTotals() } : {}),
@@ -96,7 +95,7 @@ export class Conductor implements LevelHost {
   }
 
   private async runAll(): Promise<RunResult> {
-    const { plan, observer, signal, load, session, peers, hasTokens } = this.parts;
+    const { plan, signal, load, session, peers, hasTokens } = this.parts;
     let before: ServerCounters[] | undefined;
     // A run that has ended sends nothing more while it reads counters and waits for responses.
     void signal.stopped.then(() => this.sender.change({ quota: 0 }));
@@ -108,7 +107,7 @@ export class Conductor implements LevelHost {
       if (first !== undefined && this.isWhole) void this.sender.prepare(first.load);
       await this.parts.rehearse?.();
       this.startNs = nowNs();
-      const tokens = hasTokens ? tokenOptionsOf(plan, observer) : undefined;
+      const tokens = hasTokens ? tokenOptionsOf(this.parts) : undefined;
       this.sender.change({ run: { startNs: this.startNs, hasTimeline: hasPhases(load), tokens } });
       if (plan.behaviour?.skipsRunCounters !== true) before = await session.counters();
       this.watchAssertions();
@@ -238,8 +237,8 @@ export class Conductor implements LevelHost {
 
   private get ending(): RunEnding {
     const { sender, failureLimits, abort, prepared } = this;
-    const { session, signal, observer } = this.parts;
-    return { observer, session, sender, signal, failureLimits, abort, prepared };
+    const { session, signal, observer, delayNs } = this.parts;
+    return { observer, session, sender, signal, failureLimits, abort, prepared, delayNs };
   }
 
   /** Composes the result. The levels of a search are in ascending order. */
@@ -261,8 +260,9 @@ export class Conductor implements LevelHost {
   }
 }
 
-function tokenOptionsOf(plan: Plan, observer: RunObserver): BeginOptions {
+function tokenOptionsOf({ plan, observer, delayNs }: ConductorParts): BeginOptions {
   return {
+    delayNs,
     keepsRequests: observer.onTokens !== undefined,
     keepsRows: mlperfRulesOf(plan) !== undefined,
     goodputs: goodputsOf(plan),

@@ -43,6 +43,8 @@ export interface LevelContext {
   readonly unit: LevelUnitName;
   /** Start of the run, monotonic. */
   readonly runStartNs: number;
+  /** Time by which the clocks of senders on other hosts are set back. Default: 0 */
+  readonly delayNs?: number | undefined;
   readonly isScheduled: boolean;
   /** Name of its phase. Absent: the load has no phases. */
   readonly phaseLabel?: string;

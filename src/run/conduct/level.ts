@@ -1,4 +1,3 @@
-import { msToNs } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import type { QueryMinimums } from "../send/messages.ts";
 import type { LevelContext } from "./level-context.ts";
@@ -30,13 +29,9 @@ export class LevelRun {
     return minimumsOf(this.frame);
   }
 
-  /** End of a schedule that begins with the only window. Undefined: its end is not known before. */
+  /** See {@link WindowCutter}. */
   get scheduleEndNs(): number | undefined {
-    const { isScheduled, plan, handOver } = this.frame.context;
-    const { mode } = plan.measurement;
-    // Other ranks may still measure.
-    if (!isScheduled || plan.client.isMpi || handOver !== undefined || mode.kind !== "duration") return undefined;
-    return this.startNs + msToNs(mode.durationMs);
+    return this.frame.windows.scheduleEndNs;
   }
 
   /** Counts requests that end before the load is steady, for a run that ends before that. @param startNs start of the load */

@@ -4,7 +4,7 @@ import { flattenComposing, type ServerDelta } from "../../measure/server-delta.t
 import { defined } from "../../plan/objects.ts";
 import { msToNs } from "../../plan/units.ts";
 import { mlperfRulesOf } from "../../registry/load-modes.ts";
-import { toSentEpochNs } from "../../runtime/clock.ts";
+import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
 import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 import type { LevelContext } from "./level-context.ts";
@@ -29,6 +29,15 @@ export class WindowCutter {
   constructor(context: LevelContext) {
     this.context = context;
     this.members = context.session.members && new MemberServers(context, context.session.members);
+  }
+
+  /** End of a schedule that ends with the only window. Undefined: its end is not known before. */
+  get scheduleEndNs(): number | undefined {
+    const { isScheduled, plan, handOver } = this.context;
+    const { mode } = plan.measurement;
+    // Other ranks may still measure.
+    if (!isScheduled || plan.client.isMpi || handOver !== undefined || mode.kind !== "duration") return undefined;
+    return this.startNs + msToNs(mode.durationMs);
   }
 
   get hasServerCounters(): boolean {
@@ -89,7 +98,7 @@ export class WindowCutter {
   }
 
   private async open(startNs: number, options: Partial<CountOptions>): Promise<void> {
-    const { abort, observer, poller, isScheduled, phaseLabel } = this.context;
+    const { abort, observer, poller, isScheduled, phaseLabel, sender } = this.context;
     const beginning = this.beginWindow(startNs, options);
     this.startNs = startNs;
     abort?.resume(isScheduled, phaseLabel);
@@ -97,6 +106,9 @@ export class WindowCutter {
     const { number, startNs: begunNs } = await beginning;
     // A level limited by time has its full length, even if the message to begin took time.
     if (this.startNs === startNs) this.startNs = begunNs;
+    // Senders that stand still at the end of the window send nothing when they run again.
+    const { scheduleEndNs: endNs } = this;
+    if (endNs !== undefined) sender.change({ endNs });
     observer.onWindowStart?.(number);
   }
 
@@ -113,13 +125,16 @@ export class WindowCutter {
   }
 
   async cutLast(endNs: number, last?: LastWindow): Promise<EndedWindow> {
-    const { sender, observer, poller } = this.context;
+    const { sender, observer, poller, delayNs } = this.context;
     const cutting = sender.cut(endNs, last);
     const gauges = poller?.take();
     this.startNs = endNs;
     const { window, nextNumber, completedByMember, timelines, idle, queries } = await cutting;
     this.idle = idle;
-    observer.onRecordsCut?.({ startEpochNs: toSentEpochNs(window.startNs), endEpochNs: toSentEpochNs(window.endNs) });
+    observer.onRecordsCut?.({
+      startEpochNs: toEpochNs(window.startNs, delayNs),
+      endEpochNs: toEpochNs(window.endNs, delayNs),
+    });
     observer.onWindowStart?.(nextNumber);
     await this.countersRead;
     const isFromNothing = window.openBeforeCount === 0;

@@ -225,6 +225,8 @@ export class SeatSender {
       case "ended":
         this.ended.resolve();
         return;
+      case "stood-still":
+        return;
       default:
         this.remote?.receive(event);
     }

@@ -8,6 +8,7 @@ import type { RunObserver } from "../../result/observer.ts";
 import { type Cancel, DueTimer, nowNs, shareClock, wallMs } from "../../runtime/clock.ts";
 import { readHostResources } from "../../runtime/machine.ts";
 import { type FunctionsSource, loadFunctions } from "../../scenario/thread-functions.ts";
+import { LoadMonitor } from "../../telemetry/health-monitor.ts";
 import { type HostLimits, hostLimitsOf, limitKeptResponses, partOfThread, watchMemory } from "../host-limits.ts";
 import { RunSignal } from "../interrupt.ts";
 import type { MadeInputs } from "../open/session.ts";
@@ -66,7 +67,12 @@ export type ThreadEvent =
   | ({ readonly kind: "opened"; readonly limits?: HostLimits | undefined } & SentCounts)
   | { readonly kind: "not-opened"; readonly error: SentError }
   | { readonly kind: "ended" }
+  /** An agent's thread stood still. It sends nothing until `heard` is not 0, which is shared with the agent only. */
+  | { readonly kind: "stood-still"; readonly heard?: Int32Array }
   | SenderEvent;
+
+/** Longest wait without a look at whether the thread is ended. */
+const HEARD_MS = 20;
 
 /** Serves a remote conductor in this thread. @param loadApi loads the module that a scenario imports as `"rampart"` */
 export function serveSenderThread(port: MessagePort, loadApi: () => Promise<object>): void {
@@ -112,6 +118,7 @@ class SenderThread {
   private readonly timer = new DueTimer(() => this.handleDue());
   private lateNs = 0;
   private unwatch: Cancel | undefined;
+  private readonly monitor = new LoadMonitor();
 
   constructor(port: MessagePort, loadApi: () => Promise<object>) {
     this.port = port;
@@ -167,13 +174,15 @@ class SenderThread {
         maxOutstanding: Math.min(data.maxOutstanding, most),
         ...{ senders: share, made: data.made },
         measuresTokens,
+        beforeEvent: agent && (() => this.monitor.checkStandstill()),
       });
+      if (agent !== undefined) this.monitor.onStandstill = () => this.waitForConductor();
       const send = this.send.bind(this);
       const listener = listenFor(send, sendsRecords, packer);
       const sender = this.sending.createSender(listener, observer, packer);
       if (packer !== undefined) packer.onFull = () => void sender.drain("judged").catch(listener.broken);
       onTrace = listener.traced;
-      this.served = new ServedSender(sender, send, share.count);
+      this.served = new ServedSender(sender, send, share.count, this.monitor);
       if (limits !== undefined) this.unwatch = watchMemory(limits, listener.broken);
       await this.sending.rehearse();
       this.send({ kind: "opened", limits, progress: sender.progress(), counts: sender.counts() });
@@ -201,6 +210,17 @@ class SenderThread {
       this.due.shift();
       this.served?.handle(next.messages);
     }
+  }
+
+  /**
+   * Blocks an agent's thread until its conductor is heard: the run may be over, and requests that were due meanwhile are not wanted
+   * then.
+   */
+  private waitForConductor(): void {
+    const heard = new Int32Array(new SharedArrayBuffer(4));
+    this.send({ kind: "stood-still", heard });
+    // The thread can be ended between two waits.
+    while (Atomics.load(heard, 0) === 0) Atomics.wait(heard, 0, 0, HEARD_MS);
   }
 
   private async end(): Promise<void> {

@@ -57,14 +57,15 @@ export class ServedSender {
   private readonly sender: LoadSender;
   private readonly send: SendEvent;
   private readonly timers: readonly ReturnType<typeof setInterval>[];
-  private readonly load = new LoadMonitor();
+  private readonly load: LoadMonitor;
   private client: ClientLoad = { cpuRatio: 0, loopLagMaxNs: 0 };
 
-  /** @param senderCount number of all senders of the conductor */
-  constructor(sender: LoadSender, send: SendEvent, senderCount = 1) {
+  /** @param senderCount number of all senders of the conductor @param load monitors this thread. Default: a new one */
+  constructor(sender: LoadSender, send: SendEvent, senderCount = 1, load = new LoadMonitor()) {
     this.sender = sender;
     this.send = send;
-    this.load.start();
+    this.load = load;
+    load.start();
     const countsMs = Math.min(MOST_COUNTS_MS, Math.max(COUNTS_MS, COUNTS_MS_PER_SENDER * senderCount));
     this.timers = [
       setInterval(() => send({ kind: "counts", ...this.counts() }), countsMs),

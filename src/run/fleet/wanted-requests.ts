@@ -45,6 +45,7 @@ export interface ReadParts extends RequestsWanted {
   readonly observer: RunObserver;
   readonly session: Session;
   readonly groups?: RequestGroups | undefined;
+  readonly delayNs?: number | undefined;
   readonly feed: Feed;
   /** Undefined when tokens are not measured, or each sender measures its own. */
   readonly tokens: RunTokens | undefined;

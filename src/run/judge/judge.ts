@@ -7,7 +7,8 @@ import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { NO_BYTES } from "../../runtime/bytes.ts";
-import { toSentEpochNs } from "../../runtime/clock.ts";
+import { toEpochNs } from "../../runtime/clock.ts";
+
 import type { CutCheck, InferResponse } from "../../service/content.ts";
 import type { Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
@@ -67,6 +68,8 @@ export interface JudgeParts {
   readonly onExtracted?: (values: readonly unknown[], step: number, atNs: number) => void;
   /** The groups of requests, whose tags are part of records. Default: no groups. */
   readonly groups?: RequestGroups | undefined;
+  /** Time by which the clock of the requests is set back. Default: 0 */
+  readonly delayNs?: number | undefined;
   /** The scenario's check of responses. Default: none. */
   readonly contentCheck?: ContentCheck | undefined;
   /** See {@link BehaviourPlan}. Default: false. */
@@ -149,11 +152,12 @@ export class RequestJudge implements Judging {
   private describeFailed(call: Call, slots: Slots, failure: Failure): FailedRequest {
     const { sendStartNs, endNs, responses } = call;
     const firstByteNs = firstByteOf(call, failure);
+    const { delayNs } = this.parts;
     return {
       index: this.index,
-      sendEpochNs: toSentEpochNs(sendStartNs),
-      firstByteEpochNs: firstByteNs === undefined ? undefined : toSentEpochNs(firstByteNs),
-      endEpochNs: toSentEpochNs(endNs),
+      sendEpochNs: toEpochNs(sendStartNs, delayNs),
+      firstByteEpochNs: firstByteNs === undefined ? undefined : toEpochNs(firstByteNs, delayNs),
+      endEpochNs: toEpochNs(endNs, delayNs),
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.parts.feed.contentOf(slots.steps[call.slot] as number),
       responseCount: responses.length,
@@ -184,7 +188,7 @@ export class RequestJudge implements Judging {
     if (call.responseCount === 0 && isJudged && expected.length > 0)
       return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
     const received = this.receivedOf(call);
-    const sendEpochNs = toSentEpochNs(call.sendStartNs);
+    const sendEpochNs = toEpochNs(call.sendStartNs, this.parts.delayNs);
     const offsetsNs = separateReads(call.sendStartNs, received);
     for (let read = 0; read < received.length; read++) {
       const { isEmpty, body } = received[read] as ReceivedResponse;

@@ -32,7 +32,10 @@ export class MixedJudge implements Judging {
 
 /** Dependencies of a run's judge. */
 export interface JudgedParts
-  extends Pick<SenderParts, "plan" | "observer" | "session" | "tokens" | "groups" | "createCheck" | "requests"> {
+  extends Pick<
+    SenderParts,
+    "plan" | "observer" | "session" | "tokens" | "groups" | "delayNs" | "createCheck" | "requests"
+  > {
   readonly feed: JudgedFeed;
   /** Whether remote senders have judged the responses already. Default: false. */
   readonly isJudged?: boolean;
@@ -44,7 +47,7 @@ export interface JudgedParts
  * @param finished counts the requests
  */
 export function createJudge(
-  { plan, observer, session, feed, tokens, groups, createCheck, requests, isJudged }: JudgedParts,
+  { plan, observer, session, feed, tokens, groups, delayNs, createCheck, requests, isJudged }: JudgedParts,
   onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
   finished = { count: 0 },
 ): Judging {
@@ -58,6 +61,7 @@ export function createJudge(
       responses,
       onExtracted: (values, step, atNs) => onExtracted(values, atNs, groups?.ofStep[step]),
       groups,
+      delayNs,
       contentCheck: createCheck?.(judgedPlan),
       finished,
       keepsBodies: requests?.needsBodies,

@@ -20,6 +20,8 @@ export interface Sender {
   readonly sequences: Sequences | undefined;
   /** Number of requests left to send, without sequence ends. */
   readonly quota: number;
+  /** End of a schedule, see {@link LevelStart}. Infinity: unknown. */
+  readonly endNs: number;
   readonly outstanding: number;
   /** Maximum number of outstanding requests; sending ends when a load needs more. */
   readonly maxOutstanding: number;

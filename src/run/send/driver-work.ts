@@ -30,6 +30,8 @@ export interface DriverOptions extends LaneOptions {
   readonly maxOutstanding?: number | undefined;
   /** Whether to cancel requests without a response long after the end of a load, instead of waiting for them. Default: false. */
   readonly endsDrain?: boolean | undefined;
+  /** Called before each event that may send requests. Absent: nothing has to be checked. */
+  readonly beforeEvent?: (() => void) | undefined;
   /** Clock that paces requests and windows. Default: this thread's clock. */
   readonly clock?: Clock;
 }

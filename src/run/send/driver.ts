@@ -47,10 +47,11 @@ export class Driver extends RequestSender {
 
   /**
    * Prepares the start of a load. Returns a function that reports whether no other start or stop has followed. @param quota maximum
-   * number of requests
+   * number of requests @param endNs end of a schedule. Default: none
    */
-  begin(quota: number): () => boolean {
+  begin(quota: number, endNs = Number.POSITIVE_INFINITY): () => boolean {
     this.quota = quota;
+    this.endNs = endNs;
     this.isStopped = false;
     const turn = ++this.turn;
     return () => turn === this.turn;
@@ -60,6 +61,7 @@ export class Driver extends RequestSender {
   replace(load: ActiveLoad, quota: number, begin: () => void): void {
     if (load !== this.load) this.guard(() => this.load.stop());
     this.quota = quota;
+    this.endNs = Number.POSITIVE_INFINITY;
     this.use(load);
     this.guard(begin);
   }

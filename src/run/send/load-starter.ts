@@ -5,6 +5,7 @@ import { ClosedLoad } from "./closed-load.ts";
 import type { Driver } from "./driver.ts";
 import { GroupLoad } from "./groups/group-load.ts";
 import { PeriodicLoad } from "./groups/periodic-load.ts";
+import type { LevelStart } from "./messages.ts";
 import { createScheduledLoad } from "./scheduled-load.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { SessionLoad } from "./session-load.ts";
@@ -21,8 +22,6 @@ interface StartOptions {
   isCurrent(): boolean;
   /** Start of a schedule or a ramp. Default: now. */
   readonly atNs?: number | undefined;
-  /** End of a schedule. Default: none */
-  readonly endNs?: number | undefined;
 }
 
 type Starter<D> = (host: Host, drive: D, options: StartOptions) => Promise<void>;
@@ -38,17 +37,17 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
   groups: ({ driver }, { size }) => driver.use(new GroupLoad(driver, size)).start(),
   sessions: ({ driver }, { concurrency, repeats = false }) =>
     driver.use(createSessionLoad(driver, repeats)).start(concurrency),
-  "session-arrivals": async ({ driver }, { arrivals, repeats = false }, { isCurrent, atNs, endNs }) => {
+  "session-arrivals": async ({ driver }, { arrivals, repeats = false }, { isCurrent, atNs }) => {
     await driver.halt();
     await driver.reserve(lanesAheadOf(driver));
-    if (isCurrent()) driver.use(createSessionLoad(driver, repeats)).arrive(arrivals, atNs, endNs);
+    if (isCurrent()) driver.use(createSessionLoad(driver, repeats)).arrive(arrivals, atNs);
   },
-  scheduled: async ({ driver }, { arrivals, maxOutstanding }, { isCurrent, atNs, endNs }) => {
+  scheduled: async ({ driver }, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
     // Slots that wait after a failure get their place like all other slots.
     await driver.halt();
     await driver.reserve(lanesAheadOf(driver));
     const load = await createScheduledLoad(driver, driver.lanes, maxOutstanding);
-    if (isCurrent()) driver.use(load).start(arrivals, atNs, endNs);
+    if (isCurrent()) driver.use(load).start(arrivals, atNs);
   },
 };
 
@@ -88,9 +87,9 @@ export class LoadStarter implements Host {
   }
 
   /** Starts a level. @param quota maximum number of requests @param times start and end of a schedule. Default: now, and none */
-  async start(drive: Drive, quota: number, times: Pick<StartOptions, "atNs" | "endNs"> = {}): Promise<void> {
+  async start(drive: Drive, quota: number, { atNs, endNs }: Partial<LevelStart> = {}): Promise<void> {
     const start = STARTERS[drive.kind] as Starter<Drive>;
-    return start(this, drive, { isCurrent: this.driver.begin(quota), ...times });
+    return start(this, drive, { isCurrent: this.driver.begin(quota, endNs), atNs });
   }
 
   /**

@@ -204,13 +204,14 @@ export class LocalSender implements LoadSender {
     this.owned.use(owned, firstNumber);
   }
 
-  change({ run, skipsDueNs, next, quota, resumesTokens, rewinds, isWarmup }: LoadChange): void {
+  change({ run, skipsDueNs, next, quota, endNs, resumesTokens, rewinds, isWarmup }: LoadChange): void {
     const { driver, owned } = this;
     const { canceller, meter, tokens } = this.parts;
     if (run !== undefined) this.beginRun(run);
     if (skipsDueNs !== undefined) this.skippedCount = driver.load.takeUnsent?.(skipsDueNs) ?? 0;
     if (next !== undefined) this.beginNext(next);
     if (quota !== undefined) driver.quota = owned.shareOf(quota);
+    if (endNs !== undefined) driver.endNs = endNs;
     if (resumesTokens === true) tokens?.resume();
     if (rewinds === true) driver.rewind();
     if (isWarmup === undefined) return;

@@ -82,6 +82,8 @@ export interface LoadChange {
   readonly next?: LevelStart<number>;
   /** Number of requests to send from now on; 0: only the ends of open sequences. */
   readonly quota?: number;
+  /** See {@link LevelStart}. */
+  readonly endNs?: number;
   /** Another window of tokens follows the last cut, which was not known at the cut. */
   readonly resumesTokens?: true;
   /** The data restarts at its first step. */
@@ -98,7 +100,10 @@ export interface LevelStart<Quota = number | QueryMinimums> {
   readonly quota: Quota;
   /** Common start of a schedule or a ramp at several senders. Absent: now. */
   readonly atNs?: number;
-  /** End of a schedule: nothing is sent from then on, however much is due. Absent: it ends when its quota becomes 0. */
+  /**
+   * End of a schedule: what is due from then on is not sent, and nothing by a sender that stood still over it. Absent: it ends when its
+   * quota becomes 0.
+   */
   readonly endNs?: number | undefined;
   /**
    * Number of requests of the data that all senders have sent. Absent: unknown; each sender continues with its part of the

@@ -24,6 +24,7 @@ export class RequestSender implements Sender {
   /** Number of requests passed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
+  endNs = Number.POSITIVE_INFINITY;
   lastDueNs = 0;
   /**
    * Called before a request is sent, for a load whose quota is set once its end is known. @param intendedNs NaN: the request is
@@ -48,6 +49,7 @@ export class RequestSender implements Sender {
   /** Counts and records ended requests. */
   readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
+  private readonly beforeEvent: DriverOptions["beforeEvent"];
   protected readonly requestTimeout: RequestTimeout | undefined;
   readonly maxOutstanding: number;
   /** Whether a closed loop reads everything that has arrived before it sends. */
@@ -66,6 +68,7 @@ export class RequestSender implements Sender {
     this.lanes = options;
     this.clientLanes = { laneCount: options.laneCount };
     this.canceller = canceller;
+    this.beforeEvent = options.beforeEvent;
     this.maxOutstanding = options.maxOutstanding ?? Number.POSITIVE_INFINITY;
     this.client = createClient({
       responses: this.responses,
@@ -181,6 +184,7 @@ export class RequestSender implements Sender {
   /** Runs an event-loop callback and ends the run on an exception, which would otherwise be lost. */
   guard(action: () => void): void {
     try {
+      this.beforeEvent?.();
       action();
     } catch (error) {
       if (this.work === undefined) throw error;
@@ -203,6 +207,7 @@ export class RequestSender implements Sender {
     const work = this.work as DriverWork;
     // Like `guard`, without allocating a closure per request.
     try {
+      this.beforeEvent?.();
       this.conclude(call);
     } catch (error) {
       work.listener.broken(error);

@@ -1,5 +1,6 @@
 import type { Arrivals } from "../../load/arrivals.ts";
 import { countOf, WHOLE } from "../../load/share.ts";
+import { msToNs } from "../../plan/units.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
 import { type Clock, DueTimer, systemClock } from "../../runtime/clock.ts";
@@ -9,6 +10,14 @@ import type { ActiveLoad, Sender } from "./active-load.ts";
 import { Schedule } from "./schedule.ts";
 import { SendSlice } from "./send-slice.ts";
 import { SequencePool } from "./sequence-pool.ts";
+
+/** A sender that is later at the end of its schedule stood still, and its requests are not wanted any more. */
+const MOST_LATE_NS = msToNs(100);
+
+/** Returns whether a request is sent now that is due at `dueNs`. What is not sent is left for `takeUnsent`. */
+export function isWanted({ quota, endNs }: Pick<Sender, "quota" | "endNs">, dueNs: number, nowNs: number): boolean {
+  return quota > 0 && dueNs < endNs && nowNs < endNs + MOST_LATE_NS;
+}
 
 /** A limit on a schedule's outstanding requests, and statistics of the delayed ones. */
 class OutstandingLimit {
@@ -77,8 +86,6 @@ class ScheduledLoad implements ActiveLoad {
   private readonly limit: OutstandingLimit | undefined;
   private readonly slice: SendSlice;
   private schedule: Schedule | undefined;
-  /** From then on nothing is sent. What is due before and not sent is left for {@link takeUnsent}. */
-  private endNs = Number.POSITIVE_INFINITY;
 
   /**
    * @param pool assigns requests to sequences; absent without sequences
@@ -103,15 +110,14 @@ class ScheduledLoad implements ActiveLoad {
 
   /**
    * Starts a schedule. Requests that are outstanding keep their slots until they end. @param atNs start of the schedule.
-   * Default: now @param endNs its end. Default: none
+   * Default: now
    */
-  start(arrivals: Arrivals, atNs?: number, endNs = Number.POSITIVE_INFINITY): void {
+  start(arrivals: Arrivals, atNs?: number): void {
     const { laneCount, slots, clock } = this.sender;
     this.sender.setActiveLanes(laneCount);
     slots.grow(laneCount);
     slots.assignLanes(laneCount, (slot) => this.sender.isIdle(slot));
     yieldBackgroundThreads();
-    this.endNs = endNs;
     this.schedule = new Schedule(arrivals, laneCount, clock, atNs);
     this.timer.set(this.schedule.firstDueNs);
   }
@@ -152,21 +158,23 @@ class ScheduledLoad implements ActiveLoad {
     if (schedule === undefined) return;
     const tickNs = this.sender.clock.nowNs();
     slice.begin(tickNs);
-    while (schedule.firstDueNs <= tickNs && !this.isOver(tickNs) && this.hasRoom && slice.takeOne()) {
+    while (
+      schedule.firstDueNs <= tickNs &&
+      isWanted(this.sender, schedule.firstDueNs, tickNs) &&
+      this.hasRoom &&
+      slice.takeOne()
+    ) {
       const dueNs = schedule.firstDueNs;
       const lane = schedule.pop();
       this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
     }
     limit?.note(this.sender.outstanding);
-    const isOver = this.isOver(tickNs);
+    const { quota, endNs } = this.sender;
+    const isOver = quota <= 0 || (tickNs >= endNs && !isWanted(this.sender, schedule.firstDueNs, tickNs));
     if (isOver) this.endSequences();
     this.sender.flush();
     // Without capacity, the next response continues the schedule.
     this.timer.set(isOver || !this.hasRoom ? Number.POSITIVE_INFINITY : schedule.firstDueNs);
-  }
-
-  private isOver(nowNs: number): boolean {
-    return this.sender.quota <= 0 || nowNs >= this.endNs;
   }
 
   private get hasRoom(): boolean {
@@ -199,7 +207,7 @@ class ScheduledLoad implements ActiveLoad {
 
   private sendOrWait(schedule: Schedule, lane: number, dueNs: number): void {
     const nowNs = this.sender.clock.nowNs();
-    if (dueNs <= nowNs && nowNs < this.endNs) {
+    if (dueNs <= nowNs && isWanted(this.sender, dueNs, nowNs)) {
       this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
       return;
     }
@@ -211,7 +219,7 @@ class ScheduledLoad implements ActiveLoad {
   /** Sends the request that waited for one of the lane's sequences. */
   private unblock(schedule: Schedule, lane: number): void {
     const dueNs = this.pool?.unblock(lane);
-    if (dueNs === undefined || this.isOver(this.sender.clock.nowNs())) return;
+    if (dueNs === undefined || !isWanted(this.sender, dueNs, this.sender.clock.nowNs())) return;
     this.sendDue(schedule, lane, dueNs, schedule.isLate(dueNs));
     this.timer.set(schedule.firstDueNs);
   }

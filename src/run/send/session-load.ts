@@ -4,6 +4,7 @@ import type { Cancel } from "../../runtime/clock.ts";
 import { DueTimer } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { DELAY_TOLERANCE_NS } from "./schedule.ts";
+import { isWanted } from "./scheduled-load.ts";
 import { SendSlice } from "./send-slice.ts";
 import type { SessionFeed, TurnOutcome } from "./session-feed.ts";
 
@@ -39,8 +40,6 @@ export class SessionLoad implements ActiveLoad {
   private arrivals: Arrivals | undefined;
   private arrivalsStartNs = 0;
   private nextArrivalNs = Number.POSITIVE_INFINITY;
-  /** From then on no session begins. */
-  private endNs = Number.POSITIVE_INFINITY;
   /** With arrivals: slots without a session, and number of slots. */
   private readonly free: number[] = [];
   private slotCount = 0;
@@ -69,11 +68,10 @@ export class SessionLoad implements ActiveLoad {
   }
 
   /** Starts sessions at these times. @param atNs start of the times. Default: now */
-  arrive(arrivals: Arrivals, atNs = this.sender.clock.nowNs(), endNs = Number.POSITIVE_INFINITY): void {
+  arrive(arrivals: Arrivals, atNs = this.sender.clock.nowNs()): void {
     this.sender.setActiveLanes(this.sender.laneCount);
     this.arrivals = arrivals;
     this.arrivalsStartNs = atNs;
-    this.endNs = endNs;
     this.awaitArrival();
     this.tick();
   }
@@ -181,7 +179,7 @@ export class SessionLoad implements ActiveLoad {
     const slice = new SendSlice(clock);
     for (let dueNs = due.firstDueNs; dueNs <= clock.nowNs() && slice.takeOne(); dueNs = due.firstDueNs)
       this.continue(due.pop(), dueNs);
-    const canBegin = (): boolean => sender.quota > 0 && clock.nowNs() < this.endNs;
+    const canBegin = (): boolean => isWanted(sender, this.nextArrivalNs, clock.nowNs());
     while (this.nextArrivalNs <= clock.nowNs() && canBegin() && slice.takeOne()) this.beginDue();
     sender.flush();
     this.timer.set(Math.min(due.firstDueNs, canBegin() ? this.nextArrivalNs : Number.POSITIVE_INFINITY));

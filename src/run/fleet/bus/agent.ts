@@ -198,13 +198,25 @@ class AgentRun {
 
   private openSeat(index: number): void {
     const listener: SeatListener = {
-      event: (event) => this.send({ kind: "event", seat: index, event }),
+      event: (event) => {
+        if (event.kind === "stood-still") void this.listen(index, event.heard);
+        else this.send({ kind: "event", seat: index, event });
+      },
       gone: (reason, isCode) => {
         if (this.seats.delete(index)) this.send({ kind: "gone", seat: index, reason, isCode });
       },
     };
     const seat = this.parts.openSeat(listener, this.mirror);
     this.seats.set(index, seat);
+  }
+
+  /** Lets a thread that stood still continue when the conductor has confirmed a message, and not if the run is over. */
+  private async listen(seat: number, heard: Int32Array | undefined): Promise<void> {
+    this.send({ kind: "event", seat, event: { kind: "stood-still" } });
+    await this.link.drain();
+    if (this.isEnding || heard === undefined) return;
+    Atomics.store(heard, 0, 1);
+    Atomics.notify(heard, 0);
   }
 
   private async endSeat(index: number): Promise<void> {

@@ -51,8 +51,6 @@ const MOST_UNCONFIRMED_BYTES = MOST_OPEN_BYTES / 8;
  */
 const MOST_TICK_MS = 1000;
 export const MOST_SILENCE_MS = 4000;
-/** Longest silence after this side stood still for so long that it was lost itself: the other side may be gone. */
-const SILENCE_AFTER_STANDSTILL_MS = 2000;
 /** Longest time without a connection to the bus. */
 const MOST_OUTAGE_MS = 30_000;
 
@@ -82,8 +80,6 @@ export class Link {
   /** Time without a sign of life from the other side while one could have arrived. */
   private silentNs = 0;
   private tickedAtNs: number;
-  /** End of a standstill of this side, until the other side is known to be still there. */
-  private resumedAtNs: number | undefined;
   private wasConnected = true;
   private isClosed = false;
   private drained: PromiseWithResolvers<void> | undefined;
@@ -172,8 +168,6 @@ export class Link {
     }
     this.heardAtNs = this.clock.nowNs();
     this.silentNs = 0;
-    // Earlier frames may have waited for this side since before the other one ended.
-    if (this.heardAtNs - (this.resumedAtNs ?? Number.POSITIVE_INFINITY) > msToNs(BEAT_MS)) this.resumedAtNs = undefined;
     this.forget(confirmed);
     if (number === NO_NUMBER) return;
     if (number !== this.expected) {
@@ -229,10 +223,7 @@ export class Link {
     const { mostSilenceMs = MOST_SILENCE_MS } = this.listener;
     const passedNs = nowNs - this.tickedAtNs;
     this.silentNs += Math.min(passedNs, msToNs(MOST_TICK_MS));
-    if (passedNs > msToNs(mostSilenceMs)) {
-      this.silentNs = 0;
-      this.resumedAtNs = nowNs;
-    }
+    if (passedNs > msToNs(mostSilenceMs)) this.silentNs = 0;
     this.tickedAtNs = nowNs;
     if (isConnected && !this.wasConnected) {
       this.silentNs = 0;
@@ -244,9 +235,8 @@ export class Link {
         this.lose("the bus cannot be reached");
       return;
     }
-    const limitMs = this.resumedAtNs === undefined ? mostSilenceMs : SILENCE_AFTER_STANDSTILL_MS;
-    if (this.silentNs > msToNs(limitMs)) {
-      this.lose(`nothing was heard of it for ${msToSec(limitMs)} s`);
+    if (this.silentNs > msToNs(mostSilenceMs)) {
+      this.lose(`nothing was heard of it for ${msToSec(mostSilenceMs)} s`);
       return;
     }
     if (nowNs >= this.resendAtNs) {
