@@ -5,9 +5,9 @@ import { TemporaryFile } from "../runtime/temporary-file.ts";
 
 const INITIAL_ROWS = 16;
 /** Maximum number of rows in memory. Earlier ones are moved to a temporary file. */
-const MOST_HELD = 1 << 18;
+const MOST_HELD = 1 << 16;
 /** Number of spilled rows from which a copy of them is large. */
-const MANY = 1_000_000;
+const MANY = 1 << 17;
 /** Number of rows that are read back at once. */
 const READ_ROWS = 1 << 13;
 
@@ -15,7 +15,7 @@ const READ_ROWS = 1 << 13;
 export type Rows = Pick<Float64Array, "length" | "at">;
 
 /**
- * A growable column of numbers. NaN means "not measured". Above 262,144 rows (2 MiB), earlier rows are moved to a temporary
+ * A growable column of numbers. NaN means "not measured". Above 65,536 rows (512 KiB), earlier rows are moved to a temporary
  * file, so that a long run needs no more memory; if it cannot be written, they stay in memory.
  */
 export class Column {

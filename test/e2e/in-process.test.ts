@@ -148,11 +148,6 @@ describe("wrong use is refused before anything starts", () => {
       message: /-m: the model repository .* has no such model \(got simpel\)\s+It has alltypes, /,
     },
     {
-      name: "an address",
-      args: () => [...inProcess("simple"), "-u", "localhost:8000"],
-      message: /-u .* has no network/,
-    },
-    {
       name: "metrics",
       args: () => [...inProcess("simple"), "--collect-metrics"],
       message: /Error: Server-side metric collection/,

@@ -282,7 +282,7 @@ describe("a run of a language model", () => {
     assert.equal(sketchOf(tokens, "outputTokensPerSecPerUser"), undefined);
     assert.equal(tokens.metrics.interTokenLatencyNs?.count ?? 0, 4);
     const [note = ""] = tokenWarnings(tokens);
-    assert.match(note, /^\d+ % of the tokens came together [^:]*: inter-token latency shows how/);
+    assert.match(note, /^\d+ % of the tokens came together [^:]*: use the latency per output token, /);
     const [verdict] = bunched.assertions.map((assertion) => judge(assertion, levels, 1));
     assert.equal(verdict?.measured, undefined);
     assert.match(verdict?.reason ?? "", /^\d+ % of the tokens came together/);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { PhasePlan } from "../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
+import { word } from "../../src/plan/messages.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { errorRate, outputTokensPerSec, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
@@ -12,7 +13,7 @@ import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { refusalsIn } from "../plan/refused.ts";
+import { problemsIn, refusalsIn } from "../plan/refused.ts";
 
 /** Loads of several phases, and assertions that end a run: from the builders to the plan, and what is refused. */
 
@@ -225,6 +226,14 @@ describe("an assertion that may end the run", () => {
         ["busy", undefined],
       ],
     );
+  });
+
+  test("of a phase that is not there says which there are", () => {
+    const hintOf = (load: unknown) =>
+      word(problemsIn(() => planOf({ load, assert: [p99().where({ phase: "bussy" }).below("1 s")] }))[0]?.hint ?? "");
+    const phases = [phase("busy", hold(1, { for: "1 s" })), hold(2, { for: "1 s" })];
+    assert.equal(hintOf(phases), "The measured phases are busy, concurrency 2.");
+    assert.equal(hintOf(hold(1)), 'Make the load a list, with phase("name", load).');
   });
 
   test("of tokens needs a target whose tokens are measured", () => {

@@ -27,7 +27,7 @@ class UnarySlot extends CallSlot {
   onMessage(bytes: Uint8Array, start: number, end: number): void {
     const { call, check } = this;
     // A server that sends more may never stop.
-    if (++this.messageCount > 1) throw new ProtocolError("a second message in response to a unary call");
+    if (++this.messageCount > 1) throw new ProtocolError("several messages in response to a unary call");
     if (!call.isChecked) {
       if (this.keep === "whole") call.keepBody(this.reader.own(bytes, start, end));
     } else if (check !== undefined) this.fault = this.inspect(check, bytes, start, end);

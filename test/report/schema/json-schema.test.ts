@@ -35,7 +35,7 @@ test("the published schema accepts fields of a later version, and refuses anothe
 const UNIT = /(^us|Us|Ns|Ms|Sec|Pct|[rR]atio|[cC]ount|Bytes|Megabytes|Watts|Joules)(Low|High)?$/;
 /** Numbers of things, and numbers that name or order things. */
 const COUNTS = new Set([
-  ...["sent", "completed", "failed", "cancelled", "resent", "delayed", "responses", "sequences"],
+  ...["sent", "unsent", "completed", "failed", "cancelled", "resent", "delayed", "responses", "sequences"],
   ...[
     "connections",
     "trials",

@@ -223,22 +223,6 @@ export const ASSERTIONS: readonly WrongScenario[] = [
     says: "6:12, assert[0]: no request has these tags (got target is a). Only requests to the targets of a mix have a target.",
   },
   {
-    name: "a misspelt phase",
-    fields: [
-      "target: embedded()",
-      'load: [phase("busy", hold(4, { for: "1 s" })), hold(8, { for: "1 s" })]',
-      'assert: [p99("latency").where({ phase: "bussy" }).below("50 ms")]',
-    ],
-    says: "6:12, assert[0]: the load measures no phase of this name (got bussy). The measured phases are busy, concurrency 8.",
-    compiles: "the type of a load does not carry the names of its phases",
-  },
-  {
-    name: "a phase of a load without phases",
-    fields: ["target: embedded()", "load: hold(4)", 'assert: [errorRate().where({ phase: "busy" }).is(0)]'],
-    says: '6:12, assert[0]: the load measures no phase of this name (got busy). Make the load a list, with phase("name", load).',
-    compiles: "the type of a load does not carry the names of its phases",
-  },
-  {
     name: "a misspelt extracted value",
     fields: [
       'target: http("http://localhost:8000/", { extract: { tokens: "usage.total" } })',

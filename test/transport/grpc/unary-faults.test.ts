@@ -104,13 +104,13 @@ const FAULTS: readonly FaultCase[] = [
       headers(1, GRPC_OK, END_STREAM),
     ),
     kind: "protocol",
-    message: /^a second message in response to a unary call$/,
+    message: /^several messages in response to a unary call$/,
   },
   {
     name: "messages without an end",
     answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, join(RESPONSE, RESPONSE))),
     kind: "protocol",
-    message: /^a second message in response to a unary call$/,
+    message: /^several messages in response to a unary call$/,
   },
   {
     name: "half a message",
