@@ -104,7 +104,9 @@ export function inform(message: string): void {
 
 /** Breaks a message at words, so that the terminal does not break it within one. */
 function wrap(message: string): string {
-  return wrapText(clean(message), (process.stdout.columns ?? 80) - MARK_COLUMNS).join("\n");
+  const room = (process.stdout.columns ?? 80) - MARK_COLUMNS;
+  const lines = clean(message).split("\n");
+  return lines.flatMap((line) => wrapText(line, room)).join("\n");
 }
 
 /** Masks secrets, and escapes control characters, because names and messages come from the server. */
