@@ -210,7 +210,7 @@ export function renderReport(
     "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
     "connections are those the server accepted, the ones for metadata and statistics included. " +
     "Two threads that send share two cores with the server, which is then the limit: with more, `npm run bench -- --only threads` shows what they add. " +
-    "`plain copy` writes the bytes of the same requests and reads the responses, and does nothing else. " +
+    "`plain copy` writes the bytes of the same requests and reads the responses, and does nothing else; of gRPC on perf_analyzer's connections. " +
     "Where it says so, client and server are held to a core each; sequences have `-b 1` and perf_analyzer's default length; " +
     "shared memory is `system`, inputs and outputs; requests to TorchServe are a file of 1,024 bytes as a form. A request is late against the constant schedule that fits best, by when the server's system got it, " +
     "while cores are kept awake where the system allows it (PM QoS)." +
