@@ -1,4 +1,4 @@
-import { TARGET_TAG, type Tags } from "../plan/groups/tags.ts";
+import { reservedFor, type Tags } from "../plan/groups/tags.ts";
 import { toPlainNumber } from "../service/json-text.ts";
 
 /** A tensor of an input. */
@@ -40,7 +40,8 @@ export function readTags(value: unknown): Tags | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value).map(([name, one]): [string, unknown] => [name, toPlainNumber(one)]);
   const isGood = entries.every(
-    ([name, one]) => name !== "" && name !== TARGET_TAG && ["string", "number", "boolean"].includes(typeof one),
+    ([name, one]) =>
+      name !== "" && reservedFor(name) === undefined && ["string", "number", "boolean"].includes(typeof one),
   );
   return isGood ? Object.fromEntries(entries.map(([name, one]) => [name, String(one)])) : undefined;
 }

@@ -233,18 +233,15 @@ function checkTags(plan: Plan): Problem[] {
 }
 
 /** Returns problems with assertions on a phase that the load does not have or does not measure. */
-function checkPhases({ load, assertions, repeat }: Plan): Problem[] {
+function checkPhases(plan: Plan): Problem[] {
+  const { load } = plan;
   const phases = loadModeOf(load).phases?.(load) ?? [];
   const known = phases.flatMap((phase) => (phase.isWarmup ? [] : labelPhase(phase, loadModeOf(phase.load))));
   const hint =
     known.length === 0
       ? 'Make the load a list, with phase("name", load).'
       : `The measured phases are ${[...new Set(known)].join(", ")}.`;
-  const asked = [
-    ...assertions.map(({ phase }, index) => ({ phase, path: `assert.${index}` })),
-    { phase: repeat?.until?.phase, path: "repeat.until" },
-  ];
-  return asked.flatMap(({ phase, path }) =>
+  return judgedOf({ ...plan, limits: [] }).flatMap(({ phase, path }) =>
     phase === undefined || known.includes(phase)
       ? []
       : [problem("unknown-name", path, "the load measures no phase of this name", hint, phase)],
@@ -300,7 +297,7 @@ function checkServerMetrics(plan: Plan): Problem[] {
 function checkLimits({ limits = [] }: Plan): Problem[] {
   return limits.flatMap(({ where, phase }, index): Problem[] => {
     if (where === undefined && phase === undefined) return [];
-    const message = "a search has limits on all requests, and not on those with certain tags";
+    const message = "a search has limits on all requests, and not on those with certain tags or in a phase";
     return [problem("unsupported", `load.where.${index}`, message, "Leave where(…) out, or put it into assert.")];
   });
 }

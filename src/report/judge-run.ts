@@ -145,7 +145,7 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
   return findings;
 }
 
-/** Describes runs in which all requests failed, including requests outside of the measured time unless some of these completed. */
+/** Describes runs in which all measured requests failed. If requests outside of the measured time completed, only measured ones are counted. */
 function describeOnlyFailures(runs: readonly RunResult[]): string {
   const failed = runs.reduce((sum, { failedCount }) => sum + failedCount, 0);
   const windows = runs.flatMap(({ levels }) => levels.map(({ window }) => window));

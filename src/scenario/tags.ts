@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { GivenTags, TaggedInput, TagInput } from "../inputs/tagged-input.ts";
 import { type PlannedFunction, toFunctionPlan } from "../plan/functions.ts";
-import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/groups/tags.ts";
+import { reservedFor, type Tags, type TagsPlan } from "../plan/groups/tags.ts";
 import { filledSchema, recordSchema, type Schema } from "../plan/schema.ts";
 
 /**
@@ -66,7 +66,10 @@ export function givenTagsSchema(): Schema<GivenTags> {
 export function tagOptionsSchema(): Schema<TagOptions> {
   const fixed = v.pipe(
     givenTagsSchema(),
-    v.check((tags) => !(TARGET_TAG in tags), `must have no "${TARGET_TAG}", which names the targets of a mix`),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const name = dataset.typed ? Object.keys(dataset.value).find((one) => reservedFor(one) !== undefined) : undefined;
+      if (name !== undefined) addIssue({ message: `must have no "${name}", which ${reservedFor(name)}` });
+    }),
   );
   const fn = v.custom<TagInput>((input) => typeof input === "function");
   return v.lazy((input) => (typeof input === "function" ? fn : fixed));

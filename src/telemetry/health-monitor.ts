@@ -67,6 +67,7 @@ export class LoadMonitor {
 
   stop(): void {
     this.cancelTicks?.();
+    this.cancelTicks = undefined;
   }
 
   /** Notes a standstill that has just ended, without waiting for the next tick. */
@@ -93,7 +94,9 @@ export class LoadMonitor {
     this.longestNs = Math.max(this.longestNs, lagNs);
     if (lagNs < STANDSTILL_NS) return lagNs;
     this.noteStandstill({ startNs: tickNs - lagNs, endNs: tickNs });
-    this.onStandstill?.();
+    if (this.onStandstill === undefined) return lagNs;
+    this.onStandstill();
+    // The time for which it blocked the thread is no lag.
     this.lastTickNs = Math.max(tickNs, this.clock.nowNs());
     return lagNs;
   }

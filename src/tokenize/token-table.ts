@@ -1,7 +1,7 @@
 /** Largest token id. Real vocabularies have at most some hundred thousand tokens. */
 export const MAX_TOKEN_ID = 2 ** 22;
 
-/** Lookups of longer texts are rare, and have a buffer of their own. */
+/** Longer texts are rare. */
 const SCRATCH_BYTES = 256;
 
 const encoder = new TextEncoder();
@@ -21,7 +21,7 @@ export class TokenTable {
   private byId = new Int32Array(1 << 8);
   /** Index of a token + 1, at a place that its hash determines; 0 for a free one. */
   private places = new Int32Array(1 << 10);
-  private scratch = new Uint8Array(SCRATCH_BYTES);
+  private readonly scratch = new Uint8Array(SCRATCH_BYTES);
 
   /** Number of tokens. */
   get size(): number {
@@ -55,9 +55,9 @@ export class TokenTable {
   }
 
   idOf(token: string): number | undefined {
-    if (3 * token.length > this.scratch.length) this.scratch = new Uint8Array(3 * token.length);
-    const { written } = encoder.encodeInto(token, this.scratch);
-    const id = this.idAt(this.scratch, 0, written);
+    const bytes = 3 * token.length <= SCRATCH_BYTES ? this.scratch : new Uint8Array(3 * token.length);
+    const { written } = encoder.encodeInto(token, bytes);
+    const id = this.idAt(bytes, 0, written);
     return id < 0 ? undefined : id;
   }
 
@@ -66,10 +66,10 @@ export class TokenTable {
     const [first, second] = [this.bytesAt(left), this.bytesAt(right)];
     if (first === undefined || second === undefined) return -1;
     const length = first.length + second.length;
-    if (length > this.scratch.length) this.scratch = new Uint8Array(length);
-    this.scratch.set(first);
-    this.scratch.set(second, first.length);
-    return this.idAt(this.scratch, 0, length);
+    const bytes = length <= SCRATCH_BYTES ? this.scratch : new Uint8Array(length);
+    bytes.set(first);
+    bytes.set(second, first.length);
+    return this.idAt(bytes, 0, length);
   }
 
   /** Returns the bytes of the token with this id; undefined if there is none. They may not be changed. */

@@ -33,10 +33,19 @@ function parseInParts(file: Uint8Array): unknown {
   if (vocabulary === undefined || list === undefined) return undefined;
   const [first, second] = vocab.start < merges.start ? [vocab, merges] : [merges, vocab];
   const rest = [file.subarray(0, first.start), file.subarray(first.end, second.start), file.subarray(second.end)];
-  const value = parseOutsideJson(rest.map((bytes) => decoder.decode(bytes)).join("null"));
+  const value = parseOrUndefined(rest.map((bytes) => decoder.decode(bytes)).join("null"));
   const model = isObject(value) ? value["model"] : undefined;
   if (!isObject(value) || !isObject(model)) return undefined;
   return { ...value, model: { ...model, vocab: vocabulary, merges: list } };
+}
+
+/** Parses JSON; undefined if it is none. The error for the whole file has the right place. */
+function parseOrUndefined(text: string): unknown {
+  try {
+    return parseOutsideJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON, SPACE] = [0x22, 0x5c, 0x2c, 0x3a, 0x20] as const;
@@ -210,10 +219,6 @@ function isDigit(byte: number | undefined): boolean {
 
 /** Returns the text of a string in JSON; undefined if it is none, or has half of a character. */
 function toText(json: Uint8Array): string | undefined {
-  try {
-    const text: unknown = JSON.parse(decoder.decode(json));
-    return typeof text === "string" && text.isWellFormed() ? text : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = parseOrUndefined(decoder.decode(json));
+  return typeof text === "string" && text.isWellFormed() ? text : undefined;
 }

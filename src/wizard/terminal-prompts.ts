@@ -85,12 +85,14 @@ async function askChoice(
 function toOption({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
   if (hint === undefined || hint === "") return { value, label: clean(label) };
   const explained = clean(`${label} (${hint})`);
-  const hasRoom = explained.length + MARK_COLUMNS <= (process.stdout.columns ?? 80);
+  const hasRoom = explained.length + MARK_COLUMNS <= (process.stdout.columns || 80);
   return hasRoom ? { value, label: explained } : { value, label: clean(label), hint: clean(hint) };
 }
 
 /** Columns before an answer. */
 const MARK_COLUMNS = 6;
+/** Narrower terminals break lines themselves. */
+const LEAST_COLUMNS = 20;
 
 /** Prints a warning. */
 export function warn(message: string): void {
@@ -104,7 +106,7 @@ export function inform(message: string): void {
 
 /** Breaks a message at words, so that the terminal does not break it within one. */
 function wrap(message: string): string {
-  const room = (process.stdout.columns ?? 80) - MARK_COLUMNS;
+  const room = Math.max(LEAST_COLUMNS, (process.stdout.columns || 80) - MARK_COLUMNS);
   const lines = clean(message).split("\n");
   return lines.flatMap((line) => wrapText(line, room)).join("\n");
 }

@@ -236,6 +236,11 @@ describe("an assertion that may end the run", () => {
     assert.equal(hintOf(hold(1)), 'Make the load a list, with phase("name", load).');
   });
 
+  test("on a tag needs a tag that is not called phase", () => {
+    const problems = problemsOf({ load: hold(1), tags: { phase: "decode" } });
+    assert.deepEqual(problems, ['tags: must have no "phase", which names the phases of a load']);
+  });
+
   test("of tokens needs a target whose tokens are measured", () => {
     const problems = problemsOf({ load: hold(1), assert: [outputTokensPerSec().above(1).abortAfter("1 s")] });
     assert.ok(

@@ -9,8 +9,13 @@ export type Tags = Readonly<Record<string, string>>;
 /** The tag that names the member of a mix. No other tag may have this name. */
 export const TARGET_TAG = "target";
 
-/** The name in `where(…)` that names a phase of the load instead of a tag. */
+/** The name in `where(…)` that names a phase of the load. No tag may have it. */
 export const PHASE_TAG = "phase";
+
+/** Returns what a name in `where(…)` means that is no tag's; undefined for a tag. */
+export function reservedFor(name: string): string | undefined {
+  return { [TARGET_TAG]: "names the members of a mix", [PHASE_TAG]: "names the phases of a load" }[name];
+}
 
 /** Largest number of different sets of tags in a run, because every window keeps statistics for each. */
 export const MAX_GROUPS = 100;
@@ -31,7 +36,10 @@ function fixedTagsSchema(): Schema<Tags> {
   const name = v.pipe(
     v.string(),
     v.nonEmpty("must have a name"),
-    v.check((text) => text !== TARGET_TAG, `must not be "${TARGET_TAG}", which names the members of a mix`),
+    v.check(
+      (text) => reservedFor(text) === undefined,
+      ({ input }) => `must not be "${input}", which ${reservedFor(input)}`,
+    ),
   );
   return v.record(name, v.string());
 }

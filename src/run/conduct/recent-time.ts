@@ -56,6 +56,7 @@ export class RecentTime {
     const tokens = this.takeTokens();
     if (atNs > this.startNs) this.slices.push({ window: this.toWindow(this.tally, atNs), tokens });
     this.tally = undefined;
+    this.groupTallies = [];
   }
 
   add(records: RecordColumns, count: number): void {

@@ -185,11 +185,16 @@ export class FleetSender implements LoadSender {
   }
 
   async until(moment: Moment): Promise<SenderState> {
-    if (moment.kind === "steady" && moment.hasEnded !== true) {
+    if (moment.kind === "steady" && moment.first === undefined) {
+      const beganNs = this.clock.nowNs();
       // The first request of a load is sent by the first sender. At a low rate, the other senders send theirs much
       // later.
-      await this.gather(async (sender, index) => index === 0 && sender.until(moment));
-      return this.until({ ...moment, hasEnded: true });
+      const first = this.gather(async (sender, index) =>
+        index === 0 ? sender.until({ kind: "more-ended", count: 1 }) : undefined,
+      );
+      const lastSuccessNs = (await first)[0]?.lastSuccessNs ?? 0;
+      const endNs = lastSuccessNs < beganNs ? this.clock.nowNs() : lastSuccessNs;
+      return this.until({ ...moment, first: { beganNs, endNs } });
     }
     return joinStates([...(await this.gather((sender) => sender.until(moment))), ...this.lost.states]);
   }

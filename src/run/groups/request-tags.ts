@@ -1,7 +1,7 @@
 import type { DataStep } from "../../inputs/dataset.ts";
 import { readTags, type TaggedInput, type TaggedTensor, type TagInput } from "../../inputs/tagged-input.ts";
 import { functionOf } from "../../plan/functions.ts";
-import { hasTags, TARGET_TAG, type Tags, unknownTags } from "../../plan/groups/tags.ts";
+import { hasTags, PHASE_TAG, TARGET_TAG, type Tags, unknownTags } from "../../plan/groups/tags.ts";
 import { parseJson } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { problem, UserError } from "../../plan/problem.ts";
@@ -140,7 +140,7 @@ function parseBody(payload: Uint8Array | undefined): unknown {
 function toTags(result: unknown, place: string): Tags {
   const tags = result instanceof Promise ? undefined : readReturned(place, result, () => readTags(result));
   if (tags !== undefined) return tags;
-  const message = `must return texts, numbers or booleans by the tag's name, which is not "${TARGET_TAG}"`;
+  const message = `must return texts, numbers or booleans by the tag's name, which is not "${TARGET_TAG}" or "${PHASE_TAG}"`;
   throw new UserError(problem("invalid-value", place, message, 'Return { length: "long" }.', showValue(result)));
 }
 

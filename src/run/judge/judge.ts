@@ -8,7 +8,6 @@ import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { NO_BYTES } from "../../runtime/bytes.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-
 import type { CutCheck, InferResponse } from "../../service/content.ts";
 import type { Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";

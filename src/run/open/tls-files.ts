@@ -66,7 +66,9 @@ function checkPair(
     return [problem("missing", keyFile, "is a private key without its certificate", "Give the certificate too.")];
   const [first = ""] = certPem.match(CERTIFICATE) ?? [];
   if (first === "" || isPair(toCertificate(first), toKey(keyPem))) return [];
-  return [problem("mismatch", keyFile, `is not the key of ${certFile}`, "Give a certificate and its own key.")];
+  return [
+    problem("mismatch", keyFile || certFile, `is not the key of ${certFile}`, "Give a certificate and its own key."),
+  ];
 }
 
 function isPair(certificate: X509Certificate, key: KeyObject): boolean {

@@ -63,19 +63,19 @@ interface Looping {
 }
 
 /**
- * Resolves when every request that was sent before the first response has ended, and that took as long again. Right after the last of these
- * requests those in flight are younger than usual, and a window that began then would have too few slow ones. @param openSentNs returns the
- * send time of each request in flight
+ * Resolves when every request that was sent before the first response has ended and, unless latencies are alike, as long again has passed:
+ * right after the last of these requests those in flight are younger than usual, and a window that began then would have too few slow ones.
+ * @param openSentNs returns the send time of each request in flight
  */
 export async function untilSteady(
   driver: Omit<Looping, "activeLanes" | "ended">,
   openSentNs: () => readonly number[],
-  { limitNs, hasEnded, hasRounds }: Omit<Extract<Moment, { readonly kind: "steady" }>, "kind"> & { hasRounds: boolean },
+  { limitNs, first, hasRounds }: Omit<Extract<Moment, { readonly kind: "steady" }>, "kind"> & { hasRounds: boolean },
 ): Promise<void> {
   const { clock } = driver;
-  const beganNs = clock.nowNs();
-  if (hasEnded !== true) await driver.reachEnded(driver.endedCount + 1);
-  const firstEndNs = clock.nowNs();
+  const beganNs = first?.beganNs ?? clock.nowNs();
+  if (first === undefined) await driver.reachEnded(driver.endedCount + 1);
+  const firstEndNs = first?.endNs ?? clock.nowNs();
   const openCount = (): number => openSentNs().filter((sentNs) => sentNs < firstEndNs).length;
   for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())
     await driver.reachEnded(driver.endedCount + open);

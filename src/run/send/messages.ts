@@ -64,11 +64,15 @@ export type Moment =
   /** `count` more requests have ended. */
   | { readonly kind: "more-ended"; readonly count: number }
   /**
-   * Every request has ended that was sent before the first response from now on, and that took as long again.
-   * @param limitNs time from which only the next response is awaited @param hasEnded whether the first response has arrived, at
-   * another sender
+   * Every request has ended that was sent before the first response from now on, see {@link untilSteady}.
+   * @param limitNs time from which only the next response is awaited @param first the first response, at another sender, and the begin of
+   * the wait for it. Absent: it is awaited
    */
-  | { readonly kind: "steady"; readonly limitNs: number; readonly hasEnded?: true }
+  | {
+      readonly kind: "steady";
+      readonly limitNs: number;
+      readonly first?: { readonly beganNs: number; readonly endNs: number };
+    }
   /** The end of a round of a closed loop; for other loads, now. See {@link untilRoundEnds}. */
   | { readonly kind: "round-ends" };
 
@@ -101,7 +105,7 @@ export interface LevelStart<Quota = number | QueryMinimums> {
   /** Common start of a schedule or a ramp at several senders. Absent: now. */
   readonly atNs?: number;
   /**
-   * End of a schedule: what is due from then on is not sent, and nothing by a sender that stood still over it. Absent: it ends when its
+   * End of a schedule: what is due from then on is not sent, and no request or session begins at a sender that stood still over it. Absent: it ends when its
    * quota becomes 0.
    */
   readonly endNs?: number | undefined;

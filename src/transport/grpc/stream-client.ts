@@ -295,7 +295,9 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.lane.forget(this);
     // The bytes may still wait for flow control: the next request must not overwrite them.
     this.scratch = new StampScratch();
-    this.fail(silentFor(this.options.stallTimeoutNs, this.lane.strayIdSince(call.sendStartNs)));
+    this.fail(
+      silentFor(this.options.stallTimeoutNs, this.lane.strayIdSince(Math.max(this.lastReceivedNs, call.sendStartNs))),
+    );
     return true;
   }
 

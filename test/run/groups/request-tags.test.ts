@@ -98,7 +98,7 @@ describe("what is wrong with tags is an error before the load", () => {
     ["a result that is no object", { tags: held(() => "long" as never) }, /input 0: must return texts.*got "long"/],
     ["a promise", { tags: held((async () => ({})) as never) }, /must return texts/],
     ["a list", { tags: held(() => ({ a: ["b"] }) as never) }, /must return texts/],
-    ["the name of targets", { tags: held(() => ({ target: "a" })) }, /which is not "target"/],
+    ["the name of targets", { tags: held(() => ({ target: "a" })) }, /which is not "target" or "phase"/],
     ["tokens without a tokenizer", { tags: held(({ isl }) => ({ isl })) }, /isl needs the target's tokenizer/],
     [
       "tokens with the tokenizer none",

@@ -155,6 +155,18 @@ test("a load is steady when what was sent before the first end has ended, and th
   assert.equal(await isDone(steady), true);
 });
 
+test("a load whose latencies are alike is steady at once, also after the first response of another sender", async () => {
+  const { driver, waits, clock } = makeRounds();
+  const first = { beganNs: 8e9, endNs: 9.9e9 };
+  // The first response came 1.9 s after the begin and 0.1 s ago; all in flight were sent since.
+  const steady = untilSteady(driver, () => [9.95e9, 9.96e9], { limitNs: 60e9, first, hasRounds: false });
+  assert.equal(await isDone(steady), true);
+  const late = untilSteady(driver, () => [9.5e9, 9.96e9], { limitNs: 60e9, first, hasRounds: false });
+  assert.equal(waits[0]?.count, 101);
+  await clock.advanceMs(1);
+  assert.equal(await isDone(late), false);
+});
+
 test("a server that stalls is not waited for", async () => {
   const { driver, waits } = makeRounds();
   const steady = untilSteady(driver, () => [9e9], { limitNs: 10e9, hasRounds: false });

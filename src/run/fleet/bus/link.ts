@@ -1,4 +1,5 @@
 import { msToNs, msToSec } from "../../../plan/units.ts";
+import { NO_BYTES } from "../../../runtime/bytes.ts";
 import { type Clock, systemClock } from "../../../runtime/clock.ts";
 import type { Bus } from "./bus.ts";
 import { pack, unpack } from "./pack.ts";
@@ -29,7 +30,6 @@ type Frame = readonly [number: number, expected: number, isLast: boolean, bytes:
 const NO_NUMBER = -1;
 /** The number of the reply to a side that is lost: it may have stood still, and would continue alone. */
 const GONE = -2;
-const NO_BYTES = new Uint8Array(0);
 
 /** Space for what a frame adds to its bytes. */
 const FRAME_BYTES = 64;
@@ -82,7 +82,8 @@ export class Link {
   private tickedAtNs: number;
   private wasConnected = true;
   private isClosed = false;
-  private drained: PromiseWithResolvers<void> | undefined;
+  /** Waits until all messages before a number are confirmed. */
+  private drains: { readonly before: number; readonly resolve: () => void }[] = [];
 
   constructor(bus: Bus, subjects: LinkSubjects, listener: LinkListener, clock = systemClock) {
     this.bus = bus;
@@ -113,11 +114,17 @@ export class Link {
     return this.waiting;
   }
 
-  /** Resolves when the other side has received everything, or when the link is closed. */
-  async drain(): Promise<void> {
-    if (this.pieces.length === 0 || this.isClosed) return;
-    this.drained ??= Promise.withResolvers<void>();
-    await this.drained.promise;
+  /** Resolves when the other side has received everything that was sent until now, or when the link is closed. */
+  drain(): Promise<void> {
+    if (this.pieces.length === 0 || this.isClosed) return Promise.resolve();
+    return new Promise((resolve) => this.drains.push({ before: this.nextNumber, resolve }));
+  }
+
+  /** Resolves the waits for messages of which none is left. */
+  private settleDrains(): void {
+    const first = this.pieces[0]?.number ?? Number.POSITIVE_INFINITY;
+    for (const { before, resolve } of this.drains) if (before <= first) resolve();
+    this.drains = this.drains.filter(({ before }) => before > first);
   }
 
   close(): void {
@@ -131,7 +138,7 @@ export class Link {
     this.endTicks();
     this.pieces = [];
     this.waiting = 0;
-    this.drained?.resolve();
+    this.settleDrains();
   }
 
   /** Sends as many waiting pieces as the limit allows. */
@@ -212,9 +219,7 @@ export class Link {
     this.resendMs = RESEND_MS;
     this.resendAtNs = this.openCount === 0 ? Number.POSITIVE_INFINITY : this.clock.nowNs() + msToNs(RESEND_MS);
     this.pump();
-    if (this.pieces.length > 0) return;
-    this.drained?.resolve();
-    this.drained = undefined;
+    this.settleDrains();
   }
 
   private tick(): void {

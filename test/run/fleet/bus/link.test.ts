@@ -233,6 +233,19 @@ test("messages that follow each other take their confirmations along", async () 
   assert.ok(frames <= 110, `${frames} frames`);
 });
 
+test("drain does not wait for what is sent later", async () => {
+  const { clock, here } = openEnds();
+  const sending = clock.every(10, () => here.send("another"));
+  here.send("first");
+  let isDrained = false;
+  void here.drain().then(() => {
+    isDrained = true;
+  });
+  await clock.advanceMs(500);
+  sending();
+  assert.equal(isDrained, true);
+});
+
 test("drain resolves when the other side has everything, or when the link is closed", async () => {
   const { clock, here, there, received } = openEnds();
   await here.drain();
