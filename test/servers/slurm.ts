@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleepMs } from "node:timers/promises";
@@ -46,6 +46,7 @@ export async function startSlurm(): Promise<Slurm> {
       child.kill("SIGKILL");
       await ended;
     }
+    killStartedWith(env.SLURM_CONF);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
@@ -70,6 +71,17 @@ export async function startSlurm(): Promise<Slurm> {
     throw error;
   }
   return { env, stop };
+}
+
+/** Kills the processes that have a cluster's configuration in their environment: its `slurmstepd` outlives `slurmd`. */
+function killStartedWith(configuration: string): void {
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+    try {
+      const isOne = readFileSync(`/proc/${pid}/environ`, "utf8").includes(`SLURM_CONF=${configuration}\0`);
+      if (isOne) process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended.
+    }
 }
 
 async function until(what: string, folder: string, isTrue: () => boolean): Promise<void> {
