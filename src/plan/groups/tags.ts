@@ -12,9 +12,14 @@ export const TARGET_TAG = "target";
 /** The name in `where(…)` that names a phase of the load. No tag may have it. */
 export const PHASE_TAG = "phase";
 
+const RESERVED: ReadonlyMap<string, string> = new Map([
+  [TARGET_TAG, "names the targets of a mix"],
+  [PHASE_TAG, "names the phases of a load"],
+]);
+
 /** Returns what a name in `where(…)` means that is no tag's; undefined for a tag. */
 export function reservedFor(name: string): string | undefined {
-  return { [TARGET_TAG]: "names the members of a mix", [PHASE_TAG]: "names the phases of a load" }[name];
+  return RESERVED.get(name);
 }
 
 /** Largest number of different sets of tags in a run, because every window keeps statistics for each. */
