@@ -17,7 +17,7 @@ export class TokenTable {
   /** Where each token's bytes start; the next one's start is their end. */
   private starts = new Int32Array(1 << 8);
   private ids = new Int32Array(1 << 8);
-  /** Index of a token + 1, by its id; 0 if there is none. */
+  /** Index of a token + 1, by its id; 0 for an id without a token. */
   private byId = new Int32Array(1 << 8);
   /** Index of a token + 1, at a place that its hash determines; 0 for a free one. */
   private places = new Int32Array(1 << 10);
@@ -72,7 +72,7 @@ export class TokenTable {
     return this.idAt(bytes, 0, length);
   }
 
-  /** Returns the bytes of the token with this id; undefined if there is none. They may not be changed. */
+  /** Returns the bytes of the token with this id, which must not be changed; undefined for an id without a token. */
   bytesAt(id: number): Uint8Array | undefined {
     const index = (this.byId[id] ?? 0) - 1;
     if (index < 0) return undefined;

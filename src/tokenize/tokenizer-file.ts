@@ -39,7 +39,7 @@ function parseInParts(file: Uint8Array): unknown {
   return { ...value, model: { ...model, vocab: vocabulary, merges: list } };
 }
 
-/** Parses JSON; undefined if it is none. The error for the whole file has the right place. */
+/** Parses JSON; undefined for invalid JSON, whose error is reported when the whole file is parsed. */
 function parseOrUndefined(text: string): unknown {
   try {
     return parseOutsideJson(text);
@@ -217,7 +217,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
 
-/** Returns the text of a string in JSON; undefined if it is none, or has half of a character. */
+/** Returns the text of a JSON string; undefined for anything else, and for a text with half of a character. */
 function toText(json: Uint8Array): string | undefined {
   const text = parseOrUndefined(decoder.decode(json));
   return typeof text === "string" && text.isWellFormed() ? text : undefined;

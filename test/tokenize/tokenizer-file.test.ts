@@ -61,7 +61,7 @@ describe("another form is what JSON.parse makes of it", () => {
   const forms: readonly (readonly [what: string, json: string])[] = [
     ["a list of scores", '{"model": {"vocab": [["a", 0.5]], "merges": []}}'],
     ["no merges", '{"model": {"vocab": {"a": 0}}}'],
-    ["an id that is none", '{"model": {"vocab": {"a": -1}, "merges": []}}'],
+    ["a negative id", '{"model": {"vocab": {"a": -1}, "merges": []}}'],
     ["an id with a fraction", '{"model": {"vocab": {"a": 1.0}, "merges": []}}'],
     ["an id that is too large", '{"model": {"vocab": {"a": 99999999999}, "merges": []}}'],
     ["a merge of unknown tokens", '{"model": {"vocab": {"a": 0}, "merges": ["a b"]}}'],

@@ -120,7 +120,7 @@ export class Link {
     return new Promise((resolve) => this.drains.push({ before: this.nextNumber, resolve }));
   }
 
-  /** Resolves the waits for messages of which none is left. */
+  /** Ends the waits whose messages have all been confirmed. */
   private settleDrains(): void {
     const first = this.pieces[0]?.number ?? Number.POSITIVE_INFINITY;
     for (const { before, resolve } of this.drains) if (before <= first) resolve();
