@@ -235,18 +235,19 @@ function copyClient(peer: Peer): Client {
         return [...peer.command, ...call, "-request", message, ...amount];
       }
       const { headers, body } = makeHttpRequest(batchOf(load));
-      const lines = Object.entries({ Host: "127.0.0.1", ...headers, "Content-Length": String(body.length) });
-      const head = [
-        `POST ${new URL(inferUrl(stub, load)).pathname} HTTP/1.1`,
-        ...lines.map((line) => line.join(": ")),
-        "",
-        "",
-      ];
-      const file = writePayload("simple.request", Buffer.concat([Buffer.from(head.join("\r\n")), body]));
+      const request = bytesOfRequest(new URL(inferUrl(stub, load)).pathname, headers, body);
+      const file = writePayload("simple.request", request);
       return [...peer.command, "-copy", `127.0.0.1:${stub.httpPort}`, "-request", file, ...amount];
     },
     readReport: readCopy,
   };
+}
+
+/** A POST of HTTP/1.1 as it is sent. */
+export function bytesOfRequest(path: string, headers: Record<string, string>, body: Uint8Array): Buffer {
+  const lines = Object.entries({ Host: "127.0.0.1", ...headers, "Content-Length": String(body.length) });
+  const head = [`POST ${path} HTTP/1.1`, ...lines.map((line) => line.join(": ")), "", ""];
+  return Buffer.concat([Buffer.from(head.join("\r\n")), body]);
 }
 
 function ghzClient(peer: Peer): Client {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { LlmStubOptions } from "../../servers/llm-stub.ts";
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
-import { baselineName, benchFolder } from "../clients.ts";
+import { baselineName, benchFolder, copyName } from "../clients.ts";
 import { type Load, MODE_NAME } from "./clients.ts";
 import { makeLargeTokenizer } from "./large-tokenizer.ts";
 import type { Case } from "./table.ts";
@@ -11,6 +11,8 @@ export interface MeasuredCase extends Case {
   readonly stub: LlmStubOptions;
   /** Client and server are held to a core each. Default: both run where the system lets them. */
   readonly isPinned?: boolean;
+  /** The plain copy of its streams is measured too. */
+  readonly hasCopy?: boolean;
   readonly loadOf: (tool: string) => Load | undefined;
 }
 
@@ -37,6 +39,7 @@ export const CASES: readonly MeasuredCase[] = [
     kind: "speed",
     stub: {},
     loadOf: (tool) => ({ isStreaming: true, concurrency: 16, requests: tool.endsWith("perf") ? 1000 : 10_000 }),
+    hasCopy: true,
   },
   {
     title: "streams with 50 ms to the first token and 10 ms between tokens, 100 concurrent",
@@ -63,7 +66,9 @@ export const CASES: readonly MeasuredCase[] = [
     title: "200 streams of 100 tokens, 16 concurrent",
     kind: "speed",
     stub: {},
-    loadOf: (tool) => (COMPARED.includes(tool) ? { isStreaming: true, concurrency: 16, requests: 200 } : undefined),
+    loadOf: (tool) =>
+      [...COMPARED, copyName].includes(tool) ? { isStreaming: true, concurrency: 16, requests: 200 } : undefined,
+    hasCopy: true,
   },
   {
     title: "the paced streams, a core each",

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
-import { baselineName, benchFolder } from "../clients.ts";
+import { baselineName, benchFolder, bytesOfRequest, copyName, measureProgram } from "../clients.ts";
 import { freshCopy } from "../fresh.ts";
 import { installPerfAnalyzer, type Peer } from "../peers/install.ts";
 import { installPythonTool, OFFLINE_TOKENIZER, offlineEnvironment } from "./peers.ts";
@@ -46,6 +46,7 @@ export async function openTools(
   const tools = [
     rampartTool("rampart", own),
     perfAnalyzerTool(MODE_NAME, { command: [own, "perf_analyzer"], version: "" }),
+    copyTool,
   ];
   if (baseline !== undefined) tools.push(rampartTool(baselineName, freshCopy(baseline, join(fresh, baselineName))));
   for (const open of peers) {
@@ -141,13 +142,26 @@ function loadFlags({ isStreaming, concurrency, requests }: Load): string[] {
   return isStreaming ? ["--streaming", ...amount] : amount;
 }
 
+/** A program that copies the bytes of the same requests, and reads streams only for their ends. */
+const copyTool: Tool = {
+  name: copyName,
+  version: "",
+  env: {},
+  command: ({ concurrency, requests }, port) => {
+    const file = join(emptyFolder(copyName), "stream.request");
+    const body = Buffer.from(JSON.stringify(chatBody(true)));
+    writeFileSync(file, bytesOfRequest("/v1/chat/completions", { "Content-Type": "application/json" }, body));
+    const amount = ["-connections", String(concurrency), "-streams", String(requests)];
+    return [measureProgram, "-copy", `127.0.0.1:${port}`, "-request", file, ...amount];
+  },
+  readStreams: () => [],
+};
+
 /** As genai-perf starts it. */
 function perfAnalyzerFlags(name: string, { isStreaming, concurrency, requests }: Load, port: number): string[] {
   const folder = emptyFolder(name);
   const inputs = join(folder, "inputs.json");
-  const text = "the quick brown fox jumps over the lazy dog ".repeat(5).trim();
-  const messages = [{ role: "user", content: text }];
-  const payload = { model: "tiny", messages, ...(isStreaming ? { stream: true } : {}) };
+  const payload = chatBody(isStreaming);
   writeFileSync(inputs, JSON.stringify({ data: Array.from({ length: PROMPTS }, () => ({ payload: [payload] })) }));
   return [
     ...["-m", "tiny", "--async", "--input-data", inputs, "-i", "http", "--service-kind", "openai"],
@@ -155,6 +169,12 @@ function perfAnalyzerFlags(name: string, { isStreaming, concurrency, requests }:
     ...["--concurrency-range", String(concurrency), "--request-count", String(requests)],
     ...["--stability-percentage", "999", "--profile-export-file", join(folder, "profile_export.json")],
   ];
+}
+
+/** A chat request with a prompt of 50 tokens. */
+function chatBody(isStreaming: boolean): object {
+  const content = "the quick brown fox jumps over the lazy dog ".repeat(5).trim();
+  return { model: "tiny", messages: [{ role: "user", content }], ...(isStreaming ? { stream: true } : {}) };
 }
 
 function folderOf(name: string): string {

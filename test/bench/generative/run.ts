@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
-import { benchFolder, root } from "../clients.ts";
+import { benchFolder, copyName, root } from "../clients.ts";
 import { buildMeasure, runMeasured } from "../measure.ts";
 import { type Cores, chooseCores } from "../pin.ts";
 import { writeFigures } from "../write-figures.ts";
@@ -106,7 +106,7 @@ interface Place {
 
 async function take(
   tool: Tool,
-  { title, kind, stub: { tokens = 0 }, loadOf }: MeasuredCase,
+  { title, kind, stub: { tokens = 0 }, loadOf, hasCopy }: MeasuredCase,
   place: Place,
   samples: Samples,
   problems: string[],
@@ -115,6 +115,7 @@ async function take(
   const load = loadOf(tool.name);
   // The perf_analyzer below prints no token's time, and GenAI-Perf's own times are its.
   if (load === undefined || (kind === "report" && tool.name.endsWith("perf_analyzer"))) return;
+  if (tool.name === copyName && hasCopy !== true) return;
   try {
     const sample = await measure(tool, load, place, { kind, tokens });
     const own = samples.get(title) ?? new Map<string, Sample[]>();

@@ -3,13 +3,14 @@
 //	measure -out FILE [-limit 60s] [-until URL] [-awake] -- command arguments…
 //	measure -sleep-on CORE
 //	measure -copy HOST:PORT -request FILE [-connections 16] [-for 4s]
+//	measure -copy HOST:PORT -request FILE -streams N [-connections 16]
 //	measure -call HOST:PORT -path METHOD -request FILE [-connections 16] [-for 4s]
 //
 // FILE gets {"start_ns","wall_ms","user_us","system_us","peak_rss_kb","exit","timed_out"}. start_ns is the wall clock just before
 // the process starts. CPU time includes every descendant, the orphaned too; peak_rss_kb is the largest single process.
 // With -until the command is killed as soon as that URL answers: this is how a time to the first request is taken without polling.
 // With -awake the machine's cores do not sleep meanwhile. -sleep-on prints how late a thread wakes on a core: see lateness.go.
-// -copy sends a file's bytes as requests: see copy.go; -call does so with calls of gRPC: see copy_grpc.go.
+// -copy sends a file's bytes as requests: see copy.go, and copy_streams.go for responses that are streams; -call does so with calls of gRPC: see copy_grpc.go.
 package main
 
 import (
@@ -50,8 +51,13 @@ func main() {
 	path := flag.String("path", "", "with -call: of the method")
 	request := flag.String("request", "", "with -copy or -call: the file of the request's bytes, or of the message")
 	connections := flag.Int("connections", 16, "with -copy or -call: how many requests at once")
+	streams := flag.Int("streams", 0, "with -copy: how many requests, whose responses are streams")
 	duration := flag.Duration("for", 4*time.Second, "with -copy or -call: how long")
 	flag.Parse()
+	if *copyTo != "" && *streams > 0 {
+		copyStreams(*copyTo, *request, *connections, *streams)
+		return
+	}
 	if *copyTo != "" {
 		copyRequests(*copyTo, *request, *connections, *duration)
 		return
