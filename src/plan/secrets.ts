@@ -89,6 +89,11 @@ export function registeredSecrets(): string[] {
   return [...forms];
 }
 
+/** Whether any secret is registered. */
+export function hasSecrets(): boolean {
+  return forms.size > 0;
+}
+
 /** Masks the registered secrets in a text. Fast if there are none. */
 export function maskSecrets(text: string): string {
   if (forms.size === 0) return text;

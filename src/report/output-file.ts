@@ -78,13 +78,14 @@ export class OutputFile {
 
   /** Appends text. Masks a secret only if it is within one text. After an error, `byteCount` includes the bytes that were written. */
   write(text: string): void {
-    writeAll(this.fd as number, this.toBytes(text), this.writtenBytes, (count) => {
-      this.writtenBytes += count;
-    });
+    this.writeBytes(Buffer.from(this.isMasked ? maskSecrets(text) : text));
   }
 
-  sizeOf(text: string): number {
-    return this.toBytes(text).length;
+  /** Appends bytes like {@link write}, but masks nothing. */
+  writeBytes(bytes: Uint8Array): void {
+    writeAll(this.fd as number, bytes, this.writtenBytes, (count) => {
+      this.writtenBytes += count;
+    });
   }
 
   /** Drops everything after the given number of bytes. */
@@ -121,10 +122,6 @@ export class OutputFile {
   discard(): void {
     this.close();
     rmSync(this.partPath, { force: true });
-  }
-
-  private toBytes(text: string): Uint8Array {
-    return Buffer.from(this.isMasked ? maskSecrets(text) : text);
   }
 
   private close(): void {

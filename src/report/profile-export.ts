@@ -1,22 +1,25 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import type { PerfAnalyzerLoad } from "../load/load-mode.ts";
+import { defined } from "../plan/objects.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import { isMeasured } from "../result/judged-levels.ts";
 import type { PhasePlace, PhaseStart } from "../result/observer.ts";
-import type { RequestRecord } from "../result/request-record.ts";
+import type { RequestRecord, ResponseRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
-import type { RequestContent, ResponseContent } from "../service/content.ts";
+import type { RequestContent } from "../service/content.ts";
 import { splitBytesElements } from "../service/json-tensors.ts";
 import { formatJsonDouble } from "../service/lossless-json.ts";
 import type { ExportedTarget } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
-import { formatBodies, formatPayload, formatTensors } from "../service/tensor-json.ts";
+import { formatPayload, formatTensors } from "../service/tensor-json.ts";
 import { cutOff } from "./output-file.ts";
 import { shownLevel } from "./perf-analyzer/reported-levels.ts";
+import { writeBodies } from "./records/body-texts.ts";
 import { LineFile } from "./records/line-file.ts";
+import type { TextBuffer } from "./records/text-buffer.ts";
 import type { Report, TextSink } from "./report.ts";
 
 /**
@@ -74,9 +77,10 @@ export class ProfileExport implements Report {
 
   onRecord(record: RequestRecord): void {
     if (!this.isExperimentOpen) return;
-    const text = this.formatRequest(record);
-    this.file.put(this.isFirstRequest ? text : `,${text}`);
+    if (!this.isFirstRequest) this.file.text.append(",");
     this.isFirstRequest = false;
+    this.writeRequest(record);
+    this.file.endLine();
   }
 
   /** Requests that ended since the last window belong to no window. */
@@ -157,28 +161,47 @@ export class ProfileExport implements Report {
     return `{"mode":"${mode}","value":${isWhole ? value : formatJsonDouble(value)}}`;
   }
 
-  private formatRequest(record: RequestRecord): string {
-    let inputs = this.exported.requestInputs ?? this.inputTexts.get(record.inputs);
-    if (inputs === undefined) {
-      inputs = "bytes" in record.inputs ? formatPayload(record.inputs) : this.formatTensors(record.inputs, true);
-      this.inputTexts.set(record.inputs, inputs);
-    }
-    const { sendEpochNs, sequenceId, responses, server, extracted, tags } = record;
-    const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
-    const contents = responses.map((response) => response.outputs);
-    const outputs = this.formatResponses(record.inputs, contents);
-    return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${formatTimes(record)}],"response_outputs":[${outputs}]${server === undefined ? "" : `,"server":${JSON.stringify(server)}`}${extracted === undefined ? "" : `,"extracted":${JSON.stringify(extracted)}`}${tags === undefined ? "" : `,"tags":${JSON.stringify(tags)}`}}`;
+  private writeRequest(record: RequestRecord): void {
+    const { text } = this.file;
+    const { sendEpochNs, sequenceId, server, extracted, tags } = record;
+    text.append(`{"timestamp":${sendEpochNs},`);
+    if (sequenceId !== 0) text.append(`"sequence_id":${sequenceId},`);
+    text.append('"request_inputs":');
+    text.append(this.inputsOf(record));
+    text.append(',"response_timestamps":[');
+    writeTimes(text, record);
+    text.append('],"response_outputs":[');
+    this.writeResponses(record);
+    text.append("]");
+    for (const [name, value] of Object.entries(defined({ server, extracted, tags })))
+      text.append(`,"${name}":${JSON.stringify(value)}`);
+    text.append("}");
   }
 
-  private formatResponses(inputs: RequestContent, contents: readonly ResponseContent[]): string {
+  private inputsOf(record: RequestRecord): string {
+    let text = this.exported.requestInputs ?? this.inputTexts.get(record.inputs);
+    if (text === undefined) {
+      text = "bytes" in record.inputs ? formatPayload(record.inputs) : this.formatTensors(record.inputs, true);
+      this.inputTexts.set(record.inputs, text);
+    }
+    return text;
+  }
+
+  private writeResponses({ inputs, responses }: RequestRecord): void {
+    const { text } = this.file;
     const { responseOutputs } = this.exported;
-    if (responseOutputs !== undefined) return contents.map(() => responseOutputs).join(",");
     const change = this.plan.outputs.style === "genai-perf" ? addEmptyChoice : undefined;
-    if (contents.every((content) => content instanceof Uint8Array)) return formatBodies(contents, change);
-    const texts = contents.map((content) =>
-      content instanceof Uint8Array ? formatBodies([content], change) : this.formatOutputs(inputs, content),
-    );
-    return texts.join(",");
+    const contents = responses.map(({ outputs }) => outputs);
+    if (responseOutputs === undefined && contents.every((content) => content instanceof Uint8Array)) {
+      writeBodies(text, contents, change);
+      return;
+    }
+    for (const [i, content] of contents.entries()) {
+      if (i > 0) text.append(",");
+      if (responseOutputs !== undefined) text.append(responseOutputs);
+      else if (content instanceof Uint8Array) writeBodies(text, [content], change);
+      else text.append(this.formatOutputs(inputs, content));
+    }
   }
 
   private formatOutputs(inputs: RequestContent, content: ReadonlyMap<string, Tensor>): string {
@@ -221,22 +244,24 @@ const LOW_DIGITS = 9;
 const LOW_RANGE = 10 ** LOW_DIGITS;
 
 /**
- * Formats the times of responses, in nanoseconds since the epoch. They exceed the precision of a number, and a BigInt costs more
+ * Writes the times of responses, in nanoseconds since the epoch. They exceed the precision of a number, and a BigInt costs more
  * than two numbers.
  */
-function formatTimes({ sendEpochNs, responses }: RequestRecord): string {
+function writeTimes(text: TextBuffer, { sendEpochNs, responses }: RequestRecord): void {
   const sendHigh = Number(sendEpochNs / BigInt(LOW_RANGE));
   const sendLow = Number(sendEpochNs % BigInt(LOW_RANGE));
-  const lows = responses.map(({ offsetNs }) => sendLow + offsetNs);
-  // Mostly all have the same higher digits, and their lower digits are without leading zeros.
-  if (sendHigh > 0 && (lows[0] ?? 0) >= LOW_RANGE / 10 && (lows.at(-1) ?? 0) < LOW_RANGE)
-    return `${sendHigh}${lows.join(`,${sendHigh}`)}`;
-  const times = lows.map((sum) => {
+  let writtenHigh = -1;
+  let highText = "";
+  for (let i = 0; i < responses.length; i++) {
+    const sum = sendLow + (responses[i] as ResponseRecord).offsetNs;
     const high = sendHigh + Math.floor(sum / LOW_RANGE);
-    const low = String(sum % LOW_RANGE);
-    return high === 0 ? low : `${high}${low.padStart(LOW_DIGITS, "0")}`;
-  });
-  return times.join(",");
+    if (high !== writtenHigh) highText = high === 0 ? "" : String(high);
+    writtenHigh = high;
+    if (i > 0) text.append(",");
+    text.append(highText);
+    if (high === 0) text.append(String(sum));
+    else text.appendDigits(sum % LOW_RANGE, LOW_DIGITS);
+  }
 }
 
 /** An event with the server's token counts has no choices. */

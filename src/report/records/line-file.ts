@@ -1,8 +1,10 @@
 import type { RunError } from "../../plan/problem.ts";
+import { hasSecrets, maskSecrets } from "../../plan/secrets.ts";
 import { cutOff, notWritten, OutputFile } from "../output-file.ts";
+import { TextBuffer } from "./text-buffer.ts";
 
 /** Parts are small, because writing one delays requests that are due. */
-const FLUSH_CHARACTERS = 64 * 1024;
+const FLUSH_BYTES = 64 * 1024;
 /** The end of a cut file may need a block, which the file system frees together with the lines in it. */
 const BLOCK_BYTES = 4096;
 
@@ -20,7 +22,8 @@ interface Part {
   readonly startBytes: number;
   /** Number of lines before these. */
   readonly lineCount: number;
-  readonly lines: readonly string[];
+  /** Ends of its lines, in bytes from its start. */
+  readonly ends: readonly number[];
 }
 
 /** A file of lines, written in parts, so that it can be larger than memory. A full disk loses only the lines that do not fit. */
@@ -28,8 +31,9 @@ export class LineFile {
   private readonly path: string;
   private readonly options: LineFileOptions;
   private file: OutputFile | undefined;
-  private buffer: string[] = [];
-  private bufferedCharacters = 0;
+  /** Text that waits until there is enough to write. Text may be added to it directly: `endLine` makes it a line. */
+  readonly text = new TextBuffer();
+  private ends: number[] = [];
   private keptBytes = 0;
   private keptCount = 0;
   private lineCount = 0;
@@ -48,15 +52,23 @@ export class LineFile {
 
   /** Adds a line. @param line includes its line feed, if lines have line feeds */
   put(line: string): void {
-    this.buffer.push(line);
-    this.bufferedCharacters += line.length;
-    if (this.bufferedCharacters >= FLUSH_CHARACTERS) this.flush();
+    this.text.append(line);
+    this.endLine();
+  }
+
+  /** Makes the text added since the last line a line. Masks the secrets in it. */
+  endLine(): void {
+    const { text, ends } = this;
+    maskFrom(text, ends.at(-1) ?? 0);
+    ends.push(text.length);
+    if (text.length >= FLUSH_BYTES) this.flush();
   }
 
   /** Adds text between lines. The file is never cut before it. */
   putFrame(text: string): void {
     this.flush();
-    this.write(text, []);
+    this.text.append(text);
+    this.write([]);
     this.last = undefined;
   }
 
@@ -70,8 +82,7 @@ export class LineFile {
   /** Drops the text since `keep`. Returns whether `keep` has been called. */
   takeBack(): boolean {
     if (this.keptBytes === 0) return false;
-    this.buffer = [];
-    this.bufferedCharacters = 0;
+    this.clear();
     if (this.file?.byteCount === this.keptBytes) return true;
     this.file?.truncate(this.keptBytes);
     this.lineCount = this.keptCount;
@@ -90,23 +101,28 @@ export class LineFile {
   }
 
   private flush(): void {
-    const lines = this.buffer;
-    this.buffer = [];
-    this.bufferedCharacters = 0;
-    this.write(lines.join(""), lines);
+    this.write(this.ends);
   }
 
-  private write(text: string, lines: readonly string[]): void {
+  private clear(): void {
+    this.text.truncate(0);
+    this.ends = [];
+  }
+
+  /** Writes the text that waits. @param ends ends of its lines */
+  private write(ends: readonly number[]): void {
     this.guard((file) => {
-      const part = { startBytes: file.byteCount, lineCount: this.lineCount, lines };
+      const part = { startBytes: file.byteCount, lineCount: this.lineCount, ends };
       try {
-        file.write(text);
+        file.writeBytes(this.text.view());
       } catch (error) {
         const count = this.cut(file, part);
         throw count === undefined ? error : new CutFile(error, count);
+      } finally {
+        this.clear();
       }
-      this.lineCount += lines.length;
-      if (lines.length > 0) this.last = part;
+      this.lineCount += ends.length;
+      if (ends.length > 0) this.last = part;
     });
   }
 
@@ -114,10 +130,7 @@ export class LineFile {
   private cut(file: OutputFile, part: Part): number | undefined {
     const writtenBytes = file.byteCount;
     let triedBytes = Number.POSITIVE_INFINITY;
-    for (const { bytes, count } of [
-      ...endsOf(file, part),
-      ...(this.last === undefined ? [] : endsOf(file, this.last)),
-    ]) {
+    for (const { bytes, count } of [...endsOf(part), ...(this.last === undefined ? [] : endsOf(this.last))]) {
       if (bytes > writtenBytes || bytes > triedBytes - BLOCK_BYTES || count === 0) continue;
       triedBytes = bytes;
       try {
@@ -162,15 +175,18 @@ class CutFile extends Error {
   }
 }
 
+/** Masks the secrets in the text from a byte on. */
+function maskFrom(text: TextBuffer, start: number): void {
+  if (!hasSecrets()) return;
+  const line = text.textFrom(start);
+  const masked = maskSecrets(line);
+  if (masked === line) return;
+  text.truncate(start);
+  text.append(masked);
+}
+
 /** Returns the ends of the lines of a part, last first, each with the number of lines up to it; finally the start of the part. */
-function endsOf(
-  file: OutputFile,
-  { startBytes, lineCount, lines }: Part,
-): { readonly bytes: number; readonly count: number }[] {
-  const ends = [{ bytes: startBytes, count: lineCount }];
-  for (const line of lines) {
-    const { bytes, count } = ends.at(-1) as { bytes: number; count: number };
-    ends.push({ bytes: bytes + file.sizeOf(line), count: count + 1 });
-  }
-  return ends.reverse();
+function endsOf({ startBytes, lineCount, ends }: Part): { readonly bytes: number; readonly count: number }[] {
+  const start = { bytes: startBytes, count: lineCount };
+  return [start, ...ends.map((end, i) => ({ bytes: startBytes + end, count: lineCount + i + 1 }))].reverse();
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
+import { registerSecret } from "../../../src/plan/secrets.ts";
 import { openLines } from "../../../src/report/records/line-file.ts";
 import { makeFolder } from "../../make-folder.ts";
 
@@ -59,4 +60,17 @@ test("text that is not kept can be taken back, whether or not it was written", (
   file.put("last\n");
   file.commit();
   assert.equal(readFileSync(path, "utf8"), "kept\nlast\n");
+});
+
+test("secrets are masked in each line, whether it was added as one or in parts", () => {
+  const path = join(makeFolder(), "lines.jsonl");
+  registerSecret("a-secret-of-lines");
+  const file = openLines(path);
+  file.put("é a-secret-of-lines\n");
+  file.text.append("in parts: a-secret-");
+  file.text.append("of-lines 好\n");
+  file.endLine();
+  file.put("last\n");
+  file.commit();
+  assert.equal(readFileSync(path, "utf8"), "é ***\nin parts: *** 好\nlast\n");
 });
