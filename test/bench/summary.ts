@@ -78,12 +78,11 @@ export const SUMMARY: readonly SummaryRow[] = [
   },
   ...[500, 2000, 10_000, 18_000].flatMap((count) => manyStreams(count)),
   row("bench:wire", "TTFT error by tcpdump, with two busy processes, ms"),
-  ...["HTTP", "token streams"].flatMap((what) => [
+  ...["HTTP", "token streams", "token streams, genai-perf mode"].flatMap((what) => [
     row("memory", `${what}, everything recorded: peak MB`),
     row("memory", `${what}, everything recorded: slope, MB an hour`),
     row("memory", `${what}, everything recorded: growth for certain, MB an hour`),
   ]),
-  row("memory", "token streams, genai-perf mode, everything recorded: peak MB"),
   row("bench:connections", "50,000 connections: missing or failed"),
   row("bench:connections", "50,000 connections: client KiB each"),
   row("bench:connections", "20,000 streams: missing or failed"),

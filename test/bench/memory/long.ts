@@ -127,17 +127,13 @@ function describe(title: string, requests: number, { samples, peakMb, exitCode }
   return { title, requests, slope, slopeError, meanMb, peakMb };
 }
 
-/** The goals of a long run. Compatible modes keep numbers of each request for the original's exact statistics, so theirs are only stated. */
+/** The goals of a long run. */
 export function goalsOf({ title, slope, slopeError, peakMb }: LongMemory): readonly Goal[] {
   const what = `${title}, everything recorded`;
-  const isExact = title.includes("genai-perf");
-  const error = `± ${slopeError.toFixed(1)}`;
   return [
-    judgeGoal(`${what}: peak MB`, peakMb, isExact ? undefined : LIMIT_MB),
-    judgeGoal(`${what}: slope, MB an hour`, slope, undefined, error),
-    ...(isExact
-      ? []
-      : [judgeGoal(`${what}: growth for certain, MB an hour`, Math.max(0, slope - slopeError), LIMIT_MB_PER_HOUR)]),
+    judgeGoal(`${what}: peak MB`, peakMb, LIMIT_MB),
+    judgeGoal(`${what}: slope, MB an hour`, slope, undefined, `± ${slopeError.toFixed(1)}`),
+    judgeGoal(`${what}: growth for certain, MB an hour`, Math.max(0, slope - slopeError), LIMIT_MB_PER_HOUR),
   ];
 }
 
