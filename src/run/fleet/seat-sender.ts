@@ -245,7 +245,11 @@ export class SeatSender {
     }
     const part = (options.elsewhere?.threads ?? 1) / share.count;
     const message = `${seat.name} is lost, and with it ${formatPct(part)} of the load: ${reason}`;
-    return new RunError("unreachable", message, "Look at its host, and start it again. The other agents are free.");
+    return new RunError(
+      "unreachable",
+      message,
+      "Look at its host, and start it again if it has ended. The other agents are free.",
+    );
   }
 
   private fail(reason: string, isCode: boolean, heardNs: number): void {

@@ -22,12 +22,15 @@ export async function measureDuration(
   while (restMs() > 0 && !signal.isStopped) await sleepUnless(restMs(), signal.stopped, frame.clock);
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
-  if (graceMs === undefined) {
+  // A schedule has no rounds.
+  if (graceMs === undefined && !isScheduled) {
     const mostMs = nsToMs(roundLimitNs(msToNs(durationMs), sender.progress().longestNs));
     await reportWait(observer, mostMs, Promise.race([sender.until({ kind: "round-ends" }), signal.stopped]));
   }
   if (handOver !== undefined) return frame.cutAndChange(handOver);
-  await frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
+  const ending = frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
+  // A sender that stands still or is lost must not extend the window of a schedule, because the others send nothing more.
+  if (graceMs !== undefined || !isScheduled) await ending;
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
   const nowNs = frame.clock.nowNs();
   const isWhole = graceMs !== undefined && !signal.isStopped;
@@ -37,7 +40,7 @@ export async function measureDuration(
   // A schedule ends on time, even if this code runs late.
   const sendingEndNs = isWhole || isScheduled ? Math.min(stopNs, endNs) : endNs;
   const last = { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs };
-  const { window, timelines } = await frame.windows.cutLast(endNs, last);
+  const [{ window, timelines }] = await Promise.all([frame.windows.cutLast(endNs, last), ending]);
   return frame.finish(window, toBuckets(timelines, window.endNs, afterEndNs));
 }
 

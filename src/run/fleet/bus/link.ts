@@ -1,4 +1,4 @@
-import { msToNs, msToSec } from "../../../plan/units.ts";
+import { formatDurationNs, msToNs, msToSec } from "../../../plan/units.ts";
 import { NO_BYTES } from "../../../runtime/bytes.ts";
 import { type Clock, systemClock } from "../../../runtime/clock.ts";
 import type { Bus } from "./bus.ts";
@@ -28,7 +28,7 @@ type Frame = readonly [number: number, expected: number, isLast: boolean, bytes:
 
 /** Frames without bytes are only confirmations, and have no number. */
 const NO_NUMBER = -1;
-/** The number of the reply to a side that is lost: it may have stood still, and would continue alone. */
+/** The number of the message to a side that is lost: it may have stood still, and would continue alone. */
 const GONE = -2;
 
 /** Space for what a frame adds to its bytes. */
@@ -80,6 +80,10 @@ export class Link {
   /** Time without a sign of life from the other side while one could have arrived. */
   private silentNs = 0;
   private tickedAtNs: number;
+  /** The last time in which this thread had no core. */
+  private standstill = { startNs: Number.NEGATIVE_INFINITY, lengthNs: 0 };
+  /** End of the wait for a bus that is away, if it ends early. */
+  private outageEndNs = Number.POSITIVE_INFINITY;
   private wasConnected = true;
   private isClosed = false;
   /** Waits until all messages before a number are confirmed. */
@@ -127,6 +131,11 @@ export class Link {
     this.drains = this.drains.filter(({ before }) => before > first);
   }
 
+  /** Shortens the wait for a bus that is away to this time from now. */
+  hasten(mostOutageMs: number): void {
+    this.outageEndNs = this.clock.nowNs() + msToNs(mostOutageMs);
+  }
+
   close(): void {
     this.endListening();
     this.stop();
@@ -166,11 +175,11 @@ export class Link {
 
   private receive([number, confirmed, isLast, bytes]: Frame): void {
     if (number === GONE) {
-      if (!this.isClosed) this.lose("it had heard nothing of this side for too long");
+      if (!this.isClosed) this.loseUnheard();
       return;
     }
     if (this.isClosed) {
-      this.publish([GONE, this.expected, false, NO_BYTES]);
+      this.sayGone();
       return;
     }
     this.heardAtNs = this.clock.nowNs();
@@ -227,6 +236,7 @@ export class Link {
     const { isConnected } = this.bus;
     const { mostSilenceMs = MOST_SILENCE_MS } = this.listener;
     const passedNs = nowNs - this.tickedAtNs;
+    this.noteStandstill(nowNs);
     this.silentNs += Math.min(passedNs, msToNs(MOST_TICK_MS));
     if (passedNs > msToNs(mostSilenceMs)) this.silentNs = 0;
     this.tickedAtNs = nowNs;
@@ -236,12 +246,14 @@ export class Link {
     }
     this.wasConnected = isConnected;
     if (!isConnected) {
-      if (nowNs - Math.max(this.heardAtNs, this.sentAtNs) > msToNs(MOST_OUTAGE_MS))
-        this.lose("the bus cannot be reached");
+      const endNs = Math.max(this.heardAtNs, this.sentAtNs) + msToNs(MOST_OUTAGE_MS);
+      if (nowNs > Math.min(endNs, this.outageEndNs)) this.lose("the bus cannot be reached");
       return;
     }
     if (this.silentNs > msToNs(mostSilenceMs)) {
       this.lose(`nothing was heard of it for ${msToSec(mostSilenceMs)} s`);
+      // It does not need to wait for this side.
+      this.sayGone();
       return;
     }
     if (nowNs >= this.resendAtNs) {
@@ -257,10 +269,32 @@ export class Link {
     this.pump();
   }
 
-  /** Until it is closed, it replies to the other side that it is lost, if that is heard again. */
-  private lose(reason: string): void {
+  private noteStandstill(nowNs: number): void {
+    const lengthNs = nowNs - this.tickedAtNs;
+    if (lengthNs > msToNs(MOST_TICK_MS)) this.standstill = { startNs: this.tickedAtNs, lengthNs };
+  }
+
+  /** The other side has lost this one, perhaps because this one stood still. */
+  private loseUnheard(): void {
+    const nowNs = this.clock.nowNs();
+    this.noteStandstill(nowNs);
+    const { startNs, lengthNs } = this.standstill;
+    const unheard = "it had heard nothing of this process";
+    if (nowNs - startNs - lengthNs > msToNs(MOST_SILENCE_MS)) this.lose(`${unheard} for too long`);
+    else this.lose(`${unheard}, which did not run for ${formatDurationNs(lengthNs)}`, startNs);
+  }
+
+  private sayGone(): void {
+    this.publish([GONE, this.expected, false, NO_BYTES]);
+  }
+
+  /**
+   * Until it is closed, it replies to the other side that it is lost, if that is heard again. @param heardNs when the other side was last
+   * heard. Messages from before a standstill are read after it
+   */
+  private lose(reason: string, heardNs = this.heardAtNs): void {
     this.stop();
-    this.listener.lost(reason, this.heardAtNs);
+    this.listener.lost(reason, heardNs);
   }
 }
 

@@ -65,6 +65,9 @@ export async function openAgents(plan: BusPlan, { workers, signal, functions }: 
     await bus.close();
     throw error;
   });
+  void signal.interrupted.then(() => {
+    for (const agent of agents) agent.hasten();
+  });
   return new RunAgents({ bus, runId: search.runId, agents, threads: workers, allowLost, files: noteRunFiles(modules) });
 }
 

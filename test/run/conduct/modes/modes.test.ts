@@ -7,6 +7,8 @@ import type { MeasurementModePlan } from "../../../../src/plan/plan.ts";
 import { mlperfRulesOf, prepareLoad } from "../../../../src/registry/load-modes.ts";
 import { LevelRun } from "../../../../src/run/conduct/level.ts";
 import { LevelError } from "../../../../src/run/conduct/level-frame.ts";
+import type { LoadSender, Moment, SenderState } from "../../../../src/run/send/messages.ts";
+import { sleepMs } from "../../../../src/runtime/clock.ts";
 import { starterOf } from "../../send/fake-client.ts";
 import { makeLevel, measureLevel, settleWithin } from "../make-level.ts";
 
@@ -117,6 +119,25 @@ describe("a duration", () => {
       const ms = (ns: number): number => Math.round(ns / 1e6);
       assert.deepEqual([window.sentCount, ms(window.durationNs), ms(window.sendingNs)], [sentCount, 1038, sendingMs]);
     });
+
+  test("of a schedule ends at its moment, also when one of several senders stands still", async () => {
+    const level = makeLevel({ mode: { kind: "duration", durationMs: 1000 }, lanes: { laneCount: 1, isSync: false } });
+    const { clock, context, driver } = level;
+    const sender: LoadSender = Object.assign(Object.create(context.sender), {
+      until: async (moment: Moment): Promise<SenderState> => {
+        await sleepMs(4000, clock);
+        return context.sender.until(moment);
+      },
+    });
+    await starterOf(driver).start({ kind: "scheduled", arrivals: constantArrivals(100) }, Number.POSITIVE_INFINITY);
+    const run = new LevelRun({ ...context, sender, isScheduled: true, canLanesWait: true }, 100);
+    // The other senders send nothing after the end of the schedule.
+    const begun = run.begin(undefined).then(() => context.sender.change({ endNs: run.startNs + 1e9 }));
+    const measured = begun.then(() => run.measure());
+    const { window } = await settleWithin(clock, 15_000, measured).finally(() => driver.close());
+    const perSec = window.requestCount / (window.durationNs / 1e9);
+    assert.ok(Math.abs(perSec - 100) <= 2, `${perSec} per second in ${window.durationNs} ns`);
+  });
 
   test("with one contains the responses to what was sent within it", async () => {
     const level = makeLevel({ mode: { kind: "duration", durationMs: 995, graceMs: 500 } });

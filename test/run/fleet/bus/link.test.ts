@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Bus } from "../../../../src/run/fleet/bus/bus.ts";
 import { Link } from "../../../../src/run/fleet/bus/link.ts";
 import { pack, unpack } from "../../../../src/run/fleet/bus/pack.ts";
+import { type Clock, systemClock } from "../../../../src/runtime/clock.ts";
 import { createRandom } from "../../../../src/runtime/random.ts";
 import { FakeClock } from "../../../runtime/fake-clock.ts";
 
@@ -46,11 +47,54 @@ class TestBus implements Bus {
   async close(): Promise<void> {}
 }
 
+/** A process that can be stopped: then its timers do not fire, and it reads what arrived when it continues. */
+class TestProcess {
+  readonly clock: Clock;
+  readonly bus: Bus;
+  private isStopped = false;
+  private arrived: (() => void)[] = [];
+
+  constructor(bus: Bus, clock: FakeClock) {
+    this.clock = {
+      ...systemClock,
+      nowNs: () => clock.nowNs(),
+      nextTurn: (action) => clock.nextTurn(action),
+      every: (periodMs, action) => clock.every(periodMs, () => (this.isStopped ? undefined : action())),
+    };
+    this.bus = {
+      get isConnected() {
+        return bus.isConnected;
+      },
+      get mostBytes() {
+        return bus.mostBytes;
+      },
+      publish: (...message) => bus.publish(...message),
+      subscribe: (subject, receive) =>
+        bus.subscribe(subject, (...message) => {
+          if (this.isStopped) this.arrived.push(() => receive(...message));
+          else receive(...message);
+        }),
+      createInbox: () => bus.createInbox(),
+      close: () => bus.close(),
+    };
+  }
+
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  continue(): void {
+    this.isStopped = false;
+    for (const read of this.arrived.splice(0)) read();
+  }
+}
+
 interface Ends {
   readonly clock: FakeClock;
   readonly bus: TestBus;
   readonly here: Link;
   readonly there: Link;
+  readonly thereProcess: TestProcess;
   readonly received: { readonly here: unknown[]; readonly there: unknown[] };
   readonly lost: string[];
   /** When the other side was last heard, of each that was lost. */
@@ -63,9 +107,14 @@ function openEnds(mostSilenceMs?: number): Ends {
   const received = { here: [] as unknown[], there: [] as unknown[] };
   const lost: string[] = [];
   const heardAtNs: number[] = [];
-  const open = (who: "here" | "there", send: string, receive: string): Link =>
+  const thereProcess = new TestProcess(bus, clock);
+  const open = (
+    who: "here" | "there",
+    [send, receive]: readonly [string, string],
+    on: Pick<TestProcess, "bus" | "clock"> = { bus, clock },
+  ): Link =>
     new Link(
-      bus,
+      on.bus,
       { send, receive },
       {
         message: (value) => received[who].push(value),
@@ -75,9 +124,10 @@ function openEnds(mostSilenceMs?: number): Ends {
         },
         ...(mostSilenceMs === undefined ? {} : { mostSilenceMs }),
       },
-      clock,
+      on.clock,
     );
-  return { clock, bus, here: open("here", "a", "b"), there: open("there", "b", "a"), received, lost, heardAtNs };
+  const [here, there] = [open("here", ["a", "b"]), open("there", ["b", "a"], thereProcess)];
+  return { clock, bus, here, there, thereProcess, received, lost, heardAtNs };
 }
 
 test("messages arrive in order and once, in both directions", async () => {
@@ -200,18 +250,44 @@ test("a side that stood still hears one on a busy host that replies late", async
 });
 
 test("a side that was lost and is heard again is lost on both sides at once", async () => {
-  const { clock, bus, there, lost, received } = openEnds();
+  const { clock, bus, there, thereProcess, lost, received } = openEnds();
   await clock.advanceMs(1000);
-  // Nothing of the other side arrives, as if its process was stopped.
-  const { publish } = bus;
-  bus.publish = (subject, message) => (subject === "b" ? undefined : publish.call(bus, subject, message));
+  thereProcess.stop();
+  bus.loses = () => true;
   await clock.advanceMs(5000);
   assert.deepEqual(lost, ["here: nothing was heard of it for 4 s"]);
-  bus.publish = publish;
+  bus.loses = () => false;
+  thereProcess.continue();
   there.send("back");
   await clock.advanceMs(20);
-  assert.deepEqual(lost.slice(1), ["there: it had heard nothing of this side for too long"]);
+  assert.equal(lost.length, 2);
+  assert.match(lost[1] ?? "", /^there: it had heard nothing of this process, which did not run for 5\.?\d* s$/);
   assert.deepEqual(received.here, []);
+});
+
+test("a side that stood still hears at once that it is lost, and when it last heard the other one", async () => {
+  const { clock, here, thereProcess, lost, heardAtNs } = openEnds();
+  await clock.advanceMs(1000);
+  thereProcess.stop();
+  await clock.advanceMs(10_000);
+  assert.deepEqual(lost, ["here: nothing was heard of it for 4 s"]);
+  here.close();
+  thereProcess.continue();
+  await clock.advanceMs(200);
+  assert.deepEqual(lost.slice(1), ["there: it had heard nothing of this process, which did not run for 10 s"]);
+  assert.ok(Math.abs((heardAtNs[1] ?? 0) - 2e9) < 0.2e9, `${heardAtNs[1]}`);
+});
+
+test("a bus that is away ends the wait early when the run is interrupted", async () => {
+  const { clock, bus, here, lost } = openEnds();
+  await clock.advanceMs(1000);
+  bus.isConnected = false;
+  await clock.advanceMs(6000);
+  here.hasten(4000);
+  await clock.advanceMs(3900);
+  assert.deepEqual(lost, []);
+  await clock.advanceMs(300);
+  assert.deepEqual(lost, ["here: the bus cannot be reached"]);
 });
 
 test("messages that follow each other take their confirmations along", async () => {
