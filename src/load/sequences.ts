@@ -71,6 +71,12 @@ export class Sequences {
     return sequence !== undefined && sequence.sentCount < sequence.length;
   }
 
+  /** Number of requests that an open sequence still has. */
+  remaining(index: number): number {
+    const { length, sentCount } = this.running[index] as Running;
+    return length - sentCount;
+  }
+
   /** Returns the position of the request that ends an open sequence early, with the data of its last step like perf_analyzer. */
   end(index: number): SequencePlace {
     const sequence = this.running[index] as Running;

@@ -21,7 +21,7 @@ export type Stage = { [K in CounterName]: K extends `${infer S}Ns` ? S : never }
 /**
  * Returns the increase between two statistics responses. Without a requested version, uses the highest version whose queue
  * count increased.
- * @returns undefined if no version changed, or if the counters decreased because the server restarted
+ * @returns undefined if no version changed, or if a counter decreased because the server restarted
  */
 export function subtractCounters(
   before: readonly ServerCounters[],
@@ -38,9 +38,11 @@ export function subtractCounters(
   const chosen = newestOf(moved);
   if (chosen === undefined) return undefined;
   const base = find(before, chosen);
-  if (base !== undefined && chosen.successCount < base.successCount) return undefined;
+  const increase = countersBy((name) => chosen[name] - (base?.[name] ?? 0));
+  // A server that restarted may have counted more requests since than before it, but a shorter time.
+  if (COUNTERS.some((name) => increase[name] < 0)) return undefined;
   return {
-    ...countersBy((name) => chosen[name] - (base?.[name] ?? 0)),
+    ...increase,
     name: chosen.name,
     version: chosen.version,
     hasManyVersions: moved.length > 1,

@@ -24,6 +24,8 @@ export function behaviourSchema() {
      * measured from the moment when its load is stable.
      */
     measuresFromNothing: yes,
+    /** A sequence that is cut short because its load ends counts as completed. Absent: only sequences of their whole length count. */
+    countsCutSequences: yes,
     /** A search for a latency limit measures each level once, and does not confirm its result. */
     measuresLevelsOnce: yes,
     /** Limits the requests in flight only where more would exhaust the host, and waits for all responses at the end of a level. */
@@ -51,6 +53,7 @@ export const COMPATIBLE_BEHAVIOUR = {
   needsCounters: true,
   measuresLevelsOnce: true,
   measuresFromNothing: true,
+  countsCutSequences: true,
   usesWholeHost: true,
   waitsForServer: true,
   acceptsOtherOutputs: true,

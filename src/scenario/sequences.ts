@@ -5,7 +5,10 @@ import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import type { Percent } from "../plan/units.ts";
 import { countSchema, shareSchema, strictOptions, toPct } from "./fields.ts";
 
-/** Sequences of requests. Used only by sequence models. */
+/**
+ * Sequences of requests. Used only by sequence models. Reports count those of their whole length, and not those that the end of a load cuts
+ * short.
+ */
 export interface SequenceOptions {
   /** Requests per sequence. Default: the length of its data stream, or 20. */
   readonly length?: number;

@@ -46,6 +46,18 @@ test("a version that was loaded meanwhile counts from 0; counters that fell are 
   assert.equal(subtractCounters([counters("1", 50)], [counters("1", 4)], simple), undefined);
 });
 
+test("a server that restarted has no times, even if it has counted more requests since than before", () => {
+  // 10 slow requests, then a restart and 30 fast ones.
+  const before = [counters("1", 10, { successNs: 9e9, queueNs: 5e9, computeInferNs: 4e9 })];
+  const after = [counters("1", 30, { successNs: 3e9, queueNs: 1e9, computeInferNs: 2e9 })];
+  assert.equal(subtractCounters(before, after, simple), undefined);
+  assert.equal(subtractCounters([counters("1", 10, { cacheHitCount: 8 })], [counters("1", 30)], simple), undefined);
+  const caller = { ...simple, composing: [{ name: "called", version: "", composing: [] }] };
+  const called = (of: readonly ServerCounters[]): ServerCounters[] => of.map((one) => ({ ...one, name: "called" }));
+  const delta = subtractCounters([counters("1", 1), ...called(before)], [counters("1", 5), ...called(after)], caller);
+  assert.deepEqual([delta?.successCount, delta?.composing[0]?.successCount], [4, 0]);
+});
+
 test("a version loaded meanwhile counts from zero", () => {
   assert.deepEqual(subtractCounters([], [counters("3", 4)], simple), makeDelta(4, { version: "3" }));
 });

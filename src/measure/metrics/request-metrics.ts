@@ -96,7 +96,7 @@ const REQUESTS = {
     unit: "sequences/s",
     better: "higher",
     value: ({ window }) => (window.sequenceCount === 0 ? undefined : sequencesPerSec(window)),
-    explain: () => "no sequence ended",
+    explain: () => "no sequence ended at its whole length",
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 

@@ -189,7 +189,7 @@ export class PerfAnalyzerConsole implements Report {
       this.sink.out(`  Server: \n${formatServerSection(window.server, this.prepared?.service ?? {})}`);
       this.warnUncalled(window.server);
     } else if (result.hasServerCounters) {
-      this.note("the server's statistics did not grow, so no server times are shown.");
+      this.note("the server's statistics did not grow, or were reset, so no server times are shown.");
     }
     if (window.gauges !== undefined) this.printGpus(window.gauges);
     if (window.overheadPct > OVERHEAD_PCT_THRESHOLD) {

@@ -3,6 +3,7 @@ import { mergeInTime } from "../../measure/merge.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { toMeasurement, type WindowFrame, type WindowTally } from "../../measure/tally/window-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import { withGroups } from "../count/group-counter.ts";
 import type { NewTallies } from "../count/tallies.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 
@@ -120,7 +121,7 @@ export class RecentTime {
         window: toMeasurement(this.groupTallies[group] as WindowTally, frame),
       }),
     );
-    return { ...window, groups: apart };
+    return withGroups(window, apart);
   }
 }
 

@@ -1,3 +1,4 @@
+import { joinExtracted } from "../../measure/extracted-tally.ts";
 import type { MeasuredGroup, Measurement } from "../../measure/measurement.ts";
 import {
   type OpenRequests,
@@ -6,6 +7,7 @@ import {
   type WindowFrame,
   type WindowTally,
 } from "../../measure/tally/window-tally.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Call } from "../../transport/call.ts";
 import type { RequestGroup, RequestGroups } from "../groups/request-groups.ts";
 
@@ -94,4 +96,13 @@ export function toGroupWindows(
       overheadPct,
     },
   }));
+}
+
+/**
+ * Adds the groups' parts to a window. The targets of a mix extract values of their own, so those of the window are the groups'
+ * together.
+ */
+export function withGroups(window: Measurement, groups: readonly MeasuredGroup[]): Measurement {
+  const extracted = window.extracted ?? joinExtracted(groups.map((group) => group.window.extracted));
+  return { ...window, groups, ...defined({ extracted }) };
 }

@@ -14,7 +14,7 @@ import { type FinishedTimeline, Timeline } from "../../measure/timeline.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import { forgetArrivals } from "../../transport/arrival.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
-import { type CountedSends, countByMember, GroupCounter, toGroupWindows } from "./group-counter.ts";
+import { type CountedSends, countByMember, GroupCounter, toGroupWindows, withGroups } from "./group-counter.ts";
 import { type TallyParts, talliesOf } from "./tallies.ts";
 
 /** Options of counting. */
@@ -273,7 +273,7 @@ export class WindowCounter {
     };
     if (parts === undefined) return { ...level, window };
     const groups = toGroupWindows(parts, frame, window);
-    return { ...level, window: { ...window, groups }, completedByMember: countByMember(parts) };
+    return { ...level, window: withGroups(window, groups), completedByMember: countByMember(parts) };
   }
 
   /** Ends the level's time line at the end of its last window, with the same requests. */

@@ -44,7 +44,8 @@ export async function createTargetFeed(
   const sequences = service.isSequence ? await createSequences(plan, search, dataset, { isSync, senders }) : undefined;
   const isInOrder =
     inputKindOf(plan.inputs).isInOrder?.(plan.inputs) === true || loadModeOf(plan.load).sharesSteps === true;
-  return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder, senders });
+  const countsCut = plan.behaviour?.countsCutSequences === true;
+  return new RequestFeed(service, dataset, { usesIds, sequences, countsCut, shared, isInOrder, senders });
 }
 
 /** A member's requests come from any lane, so each one takes the next step of the member's data. */

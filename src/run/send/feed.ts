@@ -20,6 +20,8 @@ export interface FeedOptions {
   readonly usesIds: boolean;
   /** Present when requests belong to sequences. */
   readonly sequences?: Sequences | undefined;
+  /** Whether a sequence that the end of the load cuts short counts as completed. Default: false. */
+  readonly countsCut?: boolean | undefined;
   /** Present when tensors are in shared memory instead of requests. */
   readonly shared?: SharedTensors | undefined;
   /** Whether each request takes the next step of the data, whatever its lane. Default: false. */
@@ -55,11 +57,12 @@ export class RequestFeed {
   stamp: Uint8Array | undefined = undefined;
   /** Correlation id of the last request; 0 without sequences. */
   sequenceId = 0;
-  /** Whether the last request ends its sequence. */
+  /** Whether the last request ends a sequence that counts as completed. */
   isSequenceEnd = false;
   /** Whether the last request ends its sequence early, so that steps before it were skipped. */
   isCut = false;
   readonly sequences: Sequences | undefined;
+  private readonly countsCut: boolean;
   protected readonly service: Service;
   protected readonly dataset: Dataset;
   private readonly usesIds: boolean;
@@ -90,8 +93,9 @@ export class RequestFeed {
   constructor(
     service: Service,
     dataset: Dataset,
-    { usesIds, sequences, shared, isInOrder = false, senders = WHOLE }: FeedOptions,
+    { usesIds, sequences, countsCut = false, shared, isInOrder = false, senders = WHOLE }: FeedOptions,
   ) {
+    this.countsCut = countsCut;
     this.shared = shared;
     this.senders = senders;
     this.share = senders;
@@ -178,8 +182,11 @@ export class RequestFeed {
 
   /** Like `next`, for the request that ends an open sequence early. */
   end(lane: number, sequence: number, slot = lane): WireRequest {
-    const request = this.nextOfSequence(lane, (this.sequences as Sequences).end(sequence), slot);
-    this.isCut = true;
+    const sequences = this.sequences as Sequences;
+    const isCut = sequences.remaining(sequence) > 1;
+    const request = this.nextOfSequence(lane, sequences.end(sequence), slot);
+    this.isCut = isCut;
+    if (isCut) this.isSequenceEnd = this.countsCut;
     return request;
   }
 

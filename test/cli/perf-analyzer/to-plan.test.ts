@@ -172,6 +172,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       needsCounters: true,
       measuresLevelsOnce: true,
       measuresFromNothing: true,
+      countsCutSequences: true,
       usesWholeHost: true,
       waitsForServer: true,
       acceptsOtherOutputs: true,

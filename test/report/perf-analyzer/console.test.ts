@@ -163,7 +163,7 @@ test("Rampart's own lines go to stderr: failures, a busy client, missing server 
   const { out, err } = print({}, [makeLevel({ window })]);
   assert.match(err, /^rampart: 3 requests failed in the measured windows and are not counted above\.$/m);
   assert.match(err, /^rampart: the client .*: the client used 95 % of a core\.$/m);
-  assert.match(err, /^rampart: the server's statistics did not grow/m);
+  assert.match(err, /^rampart: the server's statistics did not grow, or were reset, so no/m);
   assert.doesNotMatch(out, /rampart|Server: /);
 });
 

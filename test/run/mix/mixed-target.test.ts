@@ -3,6 +3,8 @@ import { describe, test } from "node:test";
 import { findExtracted } from "../../../src/measure/extracted-tally.ts";
 import { meanInFlight } from "../../../src/measure/in-flight.ts";
 import { splitByTag } from "../../../src/measure/split-by-tag.ts";
+import { judge } from "../../../src/measure/verdicts.ts";
+import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { RunError, UserError } from "../../../src/plan/problem.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
@@ -152,20 +154,48 @@ test("a warm-up does not shift the shares, and inputs are sent in their order", 
   assert.deepEqual(paths.slice(0, 2), ["/a/0", "/b/0"]);
 });
 
-test("values that targets extract belong to their groups", LIMIT, async () => {
-  using server = await startAnsweringServer((response) => void response.end('{"n": 5, "m": "x"}'));
+test("values that targets extract belong to their groups, and together to the level", LIMIT, async () => {
+  const bodies = ['{"n": 5, "m": "x"}', '{"n": 7, "m": "x"}', '{"n": 9}', "plain"];
+  using server = await startAnsweringServer((response) => {
+    const path = server.received.at(-1)?.path ?? assert.fail();
+    response.end(bodies[Number(path.slice(1))]);
+  });
   const target = mix([
-    { name: "numbers", target: http(server.url, { extract: { n: "n" } }) },
-    { name: "texts", target: http(server.url, { extract: { m: "m" } }) },
+    { name: "both", target: http(`${server.url}/0`, { extract: { n: "n", m: "m" } }), weight: 2 },
+    { name: "text", target: http(`${server.url}/1`, { extract: { m: "m" } }), weight: 1 },
+    { name: "no text", target: http(`${server.url}/2`, { extract: { m: "m" } }), weight: 1 },
+    { name: "none", target: http(`${server.url}/3`), weight: 1 },
   ]);
-  const result = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }) }));
-  const [numbers, texts] = splitByTag((result.levels[0] ?? assert.fail()).window, "target");
+  const share = { key: "extractedShare", name: "m", text: "x" };
+  const result = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 20 }) }));
+  const { window } = result.levels[0] ?? assert.fail();
+  const shown = (name: string, { extracted }: Pick<typeof window, "extracted">): unknown => {
+    const found = findExtracted(extracted, name);
+    return found && [found.numbers.count, found.numbers.mean, found.texts, found.missingCount];
+  };
+  const parts = splitByTag(window, "target").map((part) => part.window);
   assert.deepEqual(
-    [findExtracted(numbers?.window.extracted, "n")?.numbers.mean, findExtracted(numbers?.window.extracted, "m")],
-    [5, undefined],
+    parts.map((part) => [shown("n", part), shown("m", part)]),
+    [
+      [
+        [8, 5, [], 0],
+        [0, 0, [["x", 8]], 0],
+      ],
+      [undefined, [0, 0, [["x", 4]], 0]],
+      [undefined, [0, 0, [], 4]],
+      [undefined, undefined],
+    ],
   );
-  assert.deepEqual(findExtracted(texts?.window.extracted, "m")?.texts, [["x", 5]]);
-  assert.equal(result.levels[0]?.window.extracted, undefined);
+  assert.deepEqual(
+    [shown("n", window), shown("m", window)],
+    [
+      [8, 5, [], 0],
+      [0, 0, [["x", 12]], 4],
+    ],
+  );
+  const assertion = { metric: share, comparison: "above", limit: 0.5 } as AssertionPlan;
+  const { state, measured } = judge(assertion, result.levels, 1);
+  assert.deepEqual([state, measured], ["pass", 0.75]);
 });
 
 describe("a target that fails is named", () => {

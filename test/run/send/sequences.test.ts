@@ -29,13 +29,13 @@ function traffic({ client }: DriverUnderTest): SequenceRequest[] {
   return client.sent.map(readStamp);
 }
 
-function makeFeed(plan: Partial<typeof DEFAULT_SEQUENCES>, usesIds: boolean): RequestFeed {
+function makeFeed(plan: Partial<typeof DEFAULT_SEQUENCES>, usesIds: boolean, countsCut?: boolean): RequestFeed {
   const sequences = new Sequences({
     plan: { ...DEFAULT_SEQUENCES, ...plan },
     streamLengths: [],
     random: createRandom(3),
   });
-  return new RequestFeed(makeService(), makeDataset(1), { usesIds, sequences });
+  return new RequestFeed(makeService(), makeDataset(1), { usesIds, sequences, countsCut });
 }
 
 const LENGTHS = fc.record({
@@ -177,16 +177,23 @@ test("a schedule that is stopped ends its sequences once their responses are the
   driver.close();
 });
 
-test("a request that ends its sequence is recorded as one", async () => {
-  const under = makeDriver({ feed: makeFeed({ length: 2, lengthVariationPct: 0 }, false) });
-  await starterOf(under.driver).start({ kind: "closed", concurrency: 1 }, 3);
-  answerAll(under);
-  await under.driver.finished();
-  under.driver.drain();
-  // The third request opens a sequence, which one more ends.
-  assert.deepEqual(under.flags, [0, RECORD_SEQUENCE_END, 0, RECORD_SEQUENCE_END]);
-  under.driver.close();
-});
+for (const countsCut of [false, true])
+  test(`a request that ends its sequence is recorded as one${countsCut ? ", also early" : ", unless it ends it early"}`, async () => {
+    const under = makeDriver({ feed: makeFeed({ length: 3, lengthVariationPct: 0 }, false, countsCut) });
+    const start = starterOf(under.driver);
+    const recorded = async (requests: number): Promise<readonly number[]> => {
+      await start.start({ kind: "closed", concurrency: 1 }, requests);
+      answerAll(under);
+      await under.driver.finished();
+      under.driver.drain();
+      return under.flags.splice(0);
+    };
+    // The fourth request opens a sequence, which one more ends: its second of three.
+    assert.deepEqual(await recorded(4), [0, 0, RECORD_SEQUENCE_END, 0, countsCut ? RECORD_SEQUENCE_END : 0]);
+    // The second request is followed by the last one of its sequence.
+    assert.deepEqual(await recorded(2), [0, 0, RECORD_SEQUENCE_END]);
+    under.driver.close();
+  });
 
 test("a stamp has the id first and then the sequence, and a stamp of another length has its own encoding", () => {
   const feed = makeFeed({ length: 1, lengthVariationPct: 0, startId: 9 }, true);
