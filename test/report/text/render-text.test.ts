@@ -260,6 +260,9 @@ test("a mean over runs has how far its interval reaches to both sides below it",
 test("a text is split at spaces, and a word only where it is longer than the line", () => {
   assert.deepEqual(wrapText("one two three", 7), ["one two", "three"]);
   assert.deepEqual(wrapText("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+  assert.deepEqual(wrapText("  one two three", 9), ["  one two", "  three"]);
+  assert.deepEqual(wrapText('Use for: "5 s".', 12), ["Use for:", '"5 s".']);
+  assert.deepEqual(wrapText("rate 0 % (limit < 5 %)", 19), ["rate 0 % (limit", "< 5 %)"]);
 });
 
 /** A report of one level as lines, as `rampart http` prints it. */
