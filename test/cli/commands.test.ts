@@ -27,6 +27,11 @@ describe("rampart help", () => {
     });
 });
 
+test("the short help of llm and triton shows how to write numbers of users", async () => {
+  for (const name of ["llm", "triton"])
+    assert.match((await run(name, "--help")).out, /LEVELS .* 1,4,16, 1:8 or /, name);
+});
+
 describe("a command that does not exist", () => {
   for (const [typed, near] of [
     ["rnu", "run"],
