@@ -119,5 +119,5 @@ function clean<T extends string | undefined>(text: T): T {
 
 /** Prints the keys for moving between questions. */
 export function explainKeys(): void {
-  log.info("Enter answers, Escape goes one question back, Ctrl-C ends without writing anything.");
+  inform("Enter answers, Escape goes one question back, Ctrl-C ends without writing anything.");
 }

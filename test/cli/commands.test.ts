@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS, runCommandLine } from "../../src/cli/commands.ts";
 import { TOPICS } from "../../src/cli/help/topics.ts";
 import { runDoor } from "../fuzz/command.ts";
+import { captureIo } from "./captured-io.ts";
 
 /** Names of commands: their help, and what is said of one that does not exist. */
 
@@ -24,6 +25,11 @@ describe("rampart help", () => {
       assert.equal(out, (await run(name, "--help")).out);
       assert.match(out, /usage/i);
     });
+});
+
+test("the short help of llm and triton shows how to write numbers of users", async () => {
+  for (const name of ["llm", "triton"])
+    assert.match((await run(name, "--help")).out, /LEVELS .* 1,4,16, 1:8 or /, name);
 });
 
 describe("a command that does not exist", () => {
@@ -48,6 +54,18 @@ describe("a command that does not exist", () => {
     const { code, err } = await run("benchmark-everything");
     assert.equal(code, 64);
     assert.match(err, /The commands are run, http, .*, help and version\./);
+  });
+
+  test("and the list is broken at words on a terminal, and only there", async () => {
+    const [narrow, none] = [captureIo(undefined, 60), captureIo()];
+    for (const { io } of [narrow, none]) await runCommandLine("rampart", ["benchmark-everything"], io);
+    const lines = narrow.err.trimEnd().split("\n");
+    assert.ok(lines.length > 2);
+    for (const [index, line] of lines.entries()) {
+      assert.ok(line.length <= 60, line);
+      assert.equal(/^ {2}\S/.test(line), index > 0, line);
+    }
+    assert.equal(`${lines.map((line) => line.trim()).join(" ")}\n`, none.err);
   });
 
   test("but is an option, which stands after a command", async () => {

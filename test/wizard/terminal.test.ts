@@ -61,6 +61,17 @@ describe("rampart init in a terminal", () => {
     });
   });
 
+  test("breaks its sentences at words on a narrow terminal, each line with its bar", async () => {
+    using folder = createFolder({});
+    const terminal = new Terminal(["init"], folder.path, 60);
+    try {
+      await terminal.asks("Which server do you want to measure?");
+      assert.match(terminal.screen(), /^● {2}Enter answers, .*\n│ {2}ends without writing anything\.$/m);
+    } finally {
+      terminal.close();
+    }
+  });
+
   test("Ctrl-C ends it, with 130 and nothing written", async () => {
     await inTerminal({}, [], async (terminal, cwd) => {
       await terminal.asks("Which server do you want to measure?");

@@ -18,9 +18,9 @@ export class Terminal {
   private readonly socket = `rampart-${process.pid}-${++count}`;
 
   /** Starts `rampart ARGS`. */
-  constructor(args: readonly string[], cwd: string) {
+  constructor(args: readonly string[], cwd: string, columns = 150) {
     const command = [...rampartCommand(), ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-    this.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "80", "-c", cwd, "cat");
+    this.tmux("-f", "/dev/null", "new-session", "-d", "-x", `${columns}`, "-y", "80", "-c", cwd, "cat");
     this.tmux("set-option", "-g", "remain-on-exit", "on");
     // A shell tells the exit code, because tmux does not always; it outlives Ctrl-C.
     this.tmux("respawn-pane", "-k", "-c", cwd, `trap : INT; ${command}; echo "exit code $?"`);

@@ -3,7 +3,6 @@ import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { maskText, registerHeaders } from "../../plan/secrets.ts";
-import { escapeControls } from "../../plan/terminal-text.ts";
 import { describeTime, estimateAllRuns } from "../../registry/estimate-time.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
@@ -11,7 +10,7 @@ import type { LoadedCommand } from "../command-usage.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
 import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
-import { silent } from "../guarded-io.ts";
+import { silent, toTerminal } from "../guarded-io.ts";
 import { DURATIONS_NOTE, type HelpPage } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import { quote } from "../init-command-lines.ts";
@@ -97,7 +96,7 @@ function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
 
 /** Prints a sentence beside the report. */
 function sayBeside(text: string, flags: FlagValues, io: CommandIo): void {
-  if (!flags.has("quiet")) io.err(`${escapeControls(maskText(text))}\n`);
+  if (!flags.has("quiet")) io.err(`${toTerminal(text, io)}\n`);
 }
 
 interface UrlRequest {

@@ -167,23 +167,18 @@ function checkMetric({ name, label }: NamedMetric, text: string, { base, next }:
   });
 }
 
-/** Returns the exit code, and explains limits without a result. */
+/** Returns the exit code, and says how to decide more, or what an open limit means. */
 function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns }: Request, io: CommandIo): number {
   const verdicts = sides.flatMap(({ limits }) => limits);
   const has = (state: ChangeLimitState): boolean => verdicts.some((one) => one.state === state);
   const few = sides.filter(({ comparison: { base, next } }) => base.runs.length < 2 || next.runs.length < 2);
-  const hasOneRun = few.length > 0;
   const canAccept =
     !acceptsWithinRuns &&
     few.some(({ comparison: { base, next } }) => [...base.runs, ...next.runs].every((run) => hasIntervals(run)));
-  if (has("undecidable")) {
-    const accept = canAccept ? ", or accept the intervals within runs with --within-runs" : "";
-    const more = hasOneRun ? ` Give several runs on each side (repeat in a scenario)${accept}.` : "";
-    io.err(`rampart: a limit cannot be decided with these files.${more}\n`);
-  } else if (has("unresolved") && !has("broken") && !isStrict) {
-    io.err("rampart: a limit is neither kept nor broken, which passes; with --strict the exit code is 66\n");
-  } else if (verdicts.length === 0 && canAccept) {
+  if (canAccept && (verdicts.length === 0 || has("undecidable"))) {
     io.err("rampart: --within-runs compares by the intervals within the runs\n");
+  } else if (has("unresolved") && !has("broken") && !has("undecidable") && !isStrict) {
+    io.err("rampart: a limit is neither kept nor broken, which passes; with --strict the exit code is 66\n");
   }
   return judgeComparison(sides, isStrict).exitCode;
 }

@@ -84,7 +84,7 @@ const ORIGINAL_TYPES = {
     hasExactOutput: true,
     takesOneText: true,
   }),
-  vision: payloads("multimodal", "openai_multimodal", { ...MULTIMODAL, title: "multimodal" }),
+  vision: payloads("multimodal", "openai_multimodal", MULTIMODAL),
 } satisfies Readonly<Record<string, EndpointType>>;
 
 const RAMPART_TYPES = {

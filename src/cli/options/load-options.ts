@@ -45,7 +45,7 @@ const USERS_BY_URL = {
   kind: "text",
   value: "LEVELS",
   defaultText: "1,2,4,8 and so on up to 256, until throughput stops growing",
-  help: "Numbers of users, who each send the next request when the last is done: 16, 1,4,16, 1:8 or 1:64:9. With --slo the largest number, MIN:MAX or a list. Default with --slo: 1,2,3,4,6,8 and so on up to 256.",
+  help: "Numbers of users: 16, 1,4,16, 1:8 or 1:64:9. Each user sends the next request when the last is done. With --slo the largest number, MIN:MAX or a list. Default with --slo: 1,2,3,4,6,8 and so on up to 256.",
 } as const;
 
 /** The options, in the order of the help. */

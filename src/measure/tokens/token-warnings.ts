@@ -61,7 +61,10 @@ const BIASED_RATIO = 0.05;
 /** Explains why responses have no token times although streams were requested; undefined if all were streamed. */
 export function explainUnstreamed({ unstreamedCount, count }: ResponseCounts): string | undefined {
   if (unstreamedCount === 0) return undefined;
-  return `${formatCount(unstreamedCount)} of ${countOf(count, "response")} ${plural(unstreamedCount, "was", "were")} not streamed although streams were expected, so ${plural(unstreamedCount, "it has", "they have")} no time to first token: do the requests have "stream": true, and does the server stream?`;
+  const check = 'check that the requests have "stream": true, and that the server streams';
+  if (unstreamedCount === count)
+    return `no response was streamed although streams were expected, so there is no time to first token: ${check}`;
+  return `${formatCount(unstreamedCount)} of ${countOf(count, "response")} ${plural(unstreamedCount, "was", "were")} not streamed although streams were expected, so ${plural(unstreamedCount, "it has", "they have")} no time to first token: ${check}`;
 }
 
 /** Explains why there are no rates of tokens per user although responses were streamed; undefined if there are some. */
@@ -129,11 +132,10 @@ export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: Respo
 
 function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } }: ResponseCounts): string | undefined {
   if (unmarkedCount === 0) return undefined;
-  const meaning =
-    markedCount > 0
-      ? "their responses were cut short, and they count as failed"
-      : "their responses may be cut short; no stream of this server had one, so they are still in the statistics";
-  return `${formatCount(unmarkedCount)} of ${countOf(markedCount + unmarkedCount, "stream")} ended without their end mark (${mark}): ${meaning}`;
+  // A server that never sends one may still send whole responses.
+  if (markedCount === 0)
+    return `no stream ended with its end mark (${mark}), so the responses may be cut short; they are still in the statistics`;
+  return `${formatCount(unmarkedCount)} of ${countOf(markedCount + unmarkedCount, "stream")} ended without their end mark (${mark}): their responses were cut short, and they count as failed`;
 }
 
 function explainMissing(counts: ResponseCounts): string | undefined {

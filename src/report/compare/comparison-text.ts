@@ -169,10 +169,11 @@ export function hasVerdicts({ base, next, levels }: Comparison): boolean {
 export function describeTooFewRuns(comparison: Comparison): string | undefined {
   const few = [comparison.base, comparison.next].filter(({ runs }) => runs.length < 2).map(({ name }) => name);
   if (few.length === 0) return undefined;
+  const remedy = "give 2 runs on each side at least, better 5";
   const which = few.length === 2 ? "each side has one run" : `${few[0]} has one run`;
-  if (!hasVerdicts(comparison))
-    return `${which}, so a change may be chance: give 2 runs on each side at least, better 5 (repeat in a scenario, or several files)`;
-  return `${which}, so the intervals lack how runs differ: give 2 runs on each side at least, better 5`;
+  if (hasVerdicts(comparison)) return `${which}, so the intervals lack how runs differ: ${remedy}`;
+  // The first screen begins with the reason.
+  return `${few.length === 2 ? "" : `${which}: `}${remedy} (repeat in a scenario, or several files)`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
 import { judge, type Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, plural, secToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
 import { phaseOf } from "../../registry/load-modes.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { quantityOfMetric, withSign } from "../model/values.ts";
@@ -45,18 +45,12 @@ export function findShortSamples(
     short.some(({ isFew }) => !isFew),
     phaseOf(whole, result.phase?.index)?.drift !== undefined,
   );
-  const tooShort = short.map(({ verdict, count, needed, isFew }): Finding => {
+  const tooShort = short.map(({ verdict, count, needed }): Finding => {
     const name = metricText(verdict.assertion.metric);
     const factor = needed / count;
     const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
-    const counts = `${formatCount(needed)} requests, and there ${plural(count, "is", "are")} ${formatCount(count)}`;
-    const texts = [
-      // The result of the assertion has the numbers of requests.
-      isFew
-        ? `${span} is short for ${name}`
-        : `${span} is short: ${name} is close to its limit and needs about ${counts}`,
-      adviseLonger(plan, window.durationNs, { count, needed }),
-    ];
+    // The result of the assertion has the reason and the numbers of requests.
+    const texts = [`${span} is short for ${name}`, adviseLonger(plan, window.durationNs, { count, needed })];
     const metric = metricKey(verdict.assertion.metric);
     const weight = Math.min(factor, OF_CHECK) + (needed === verdict.needed?.needed ? OF_CHECK : 0);
     return { code: "short-sample", severity: "caution", metric, texts, kind: `short ${metric}`, weight };

@@ -203,8 +203,8 @@ export class PerfAnalyzerConsole implements Report {
   /** Reports why the load differs from the requested one: each cause once, by its most precise sentence. */
   private noteLoad(result: LevelResult): void {
     const { window } = result;
-    const late = this.prepared === undefined ? [] : scheduleNotes(result, this.prepared);
     const lag = lagOf(window);
+    const late = this.prepared === undefined ? [] : scheduleNotes(result, this.prepared, lag !== undefined);
     const reason = saturationReason(window);
     const isSlow = window.overheadPct > OVERHEAD_PCT_THRESHOLD;
     const isExplained = late.length > 0 || lag !== undefined || reason !== undefined || isSlow;

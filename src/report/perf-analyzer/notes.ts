@@ -17,12 +17,16 @@ export function unstableNotes(level: LevelResult, plan: Plan): Text[] {
   return why === undefined ? [] : [`${why.moved}.`, [`${why.cause}. `, why.advice, "."]];
 }
 
-/** Compares a schedule with the requests sent, and explains the difference; empty if there is none. */
-export function scheduleNotes(level: LevelResult, prepared: PreparedRun): Text[] {
+/**
+ * Compares a schedule with the requests sent, and explains the difference; empty if there is none.
+ * @param isClientKnown whether another line blames the client
+ */
+export function scheduleNotes(level: LevelResult, prepared: PreparedRun, isClientKnown: boolean): Text[] {
   const shortfall = whyLate(prepared, level);
   if (shortfall === undefined) return [];
   const { achieved, cause, bound } = shortfall;
-  return [`${achieved}.`, [`${cause}. `, SHORTFALL_ADVICE[bound]]];
+  const why: Text[] = bound === "client" && isClientKnown ? [] : [[`${cause}. `, SHORTFALL_ADVICE[bound]]];
+  return [`${achieved}.`, ...why];
 }
 
 /**

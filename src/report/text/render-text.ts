@@ -17,7 +17,7 @@ export interface TextStyle {
   readonly hasColor?: boolean | undefined;
   /** Whether to show a single level as lines. Default: as a table */
   readonly showsLines?: boolean | undefined;
-  /** Columns of the terminal. All sections use them if there are at least 80; the first screen uses at most 80. Default: 80 */
+  /** Columns of the terminal. The first screen uses at most 80, and nothing less than 60. Default: 80 */
   readonly terminalColumns?: number | undefined;
   /** Way to request all notes. Default: the flag of the verbosity */
   readonly moreFlag?: string;
@@ -26,6 +26,8 @@ export interface TextStyle {
 }
 
 const MAX_COLUMNS = 80;
+/** In less, tables lose too many columns. */
+const LEAST_COLUMNS = 60;
 /** Longer lines of text are hard to read. */
 const MOST_WORDS = 110;
 
@@ -46,7 +48,8 @@ type Paint = (text: string, color: "green" | "red" | "yellow") => string;
 /** Formats a report, with a line break at its end. */
 export function renderText(model: ReportModel, style: TextStyle = {}): string {
   const { isVerbose = false, hasColor = false, terminalColumns = MAX_COLUMNS } = style;
-  const tableColumns = isVerbose ? Math.max(MAX_COLUMNS, terminalColumns) : MAX_COLUMNS;
+  const room = Math.max(LEAST_COLUMNS, terminalColumns);
+  const tableColumns = isVerbose ? room : Math.min(MAX_COLUMNS, room);
   const maxColumns = Math.min(tableColumns, MOST_WORDS);
   const { moreFlag = word({ setting: "outputs.verbosity" }, style.nameOf) } = style;
   const color: Paint = hasColor ? paint : (text) => text;

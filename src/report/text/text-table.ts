@@ -233,14 +233,17 @@ function intervalLines(table: ModelTable, dropped: readonly Column[], maxColumns
 /** Columns that name a row. */
 const NAME_KEYS: ReadonlySet<string> = new Set(["run", "level", "tag", "phase", "part", "metric", "model", "gpu"]);
 
-/** Matches a space between a number and its unit, which must stay on one line. */
-const UNIT = /(?<=\d\*?) (?=(?:%|us|ms|s|min|\w+\/s|bytes|kB|MB|GB)(?:[\s.,;:)]|$))/g;
+/** Matches a space between a number and its unit, or between a comparison and its number, which must stay on one line. */
+const UNIT = /(?<=\d\*?) (?=(?:%|us|ms|s|min|\w+\/s|bytes|kB|MB|GB)(?:[\s.,;:)"]|$))|(?<=[<>≤≥=]) (?=\d)/g;
 const NO_BREAK = "\u00a0";
 
-/** Splits a text into lines of at most this many characters, at spaces if there are any. */
+/** Splits a text into lines of at most this many characters, at spaces if there are any. All lines are indented like the first. */
 export function wrapText(text: string, width: number): string[] {
   if (text.length <= width) return [text.replaceAll(NO_BREAK, " ")];
-  const joined = text.replace(UNIT, NO_BREAK);
-  const words = joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""]);
-  return wrapWords(words.join(" "), width).map((line) => line.replaceAll(NO_BREAK, " "));
+  const bare = text.trimStart();
+  const indent = " ".repeat(text.length - bare.length);
+  const room = width - indent.length;
+  const joined = bare.replace(UNIT, NO_BREAK);
+  const words = joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${room}}`, "gu")) ?? [""]);
+  return wrapWords(words.join(" "), room).map((line) => indent + line.replaceAll(NO_BREAK, " "));
 }

@@ -35,6 +35,8 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     headers: withApiKey(headers, apiKeyEnv),
   }),
   ...OF_SERVERS,
+  // Also of requests without tokens, such as rankings.
+  throughputUnit: "req/s",
   takes: () => "payloads",
   exported: ({ endpoint }) => ({ serviceKind: "openai", endpoint }),
   check: (target) => checkResponseRules(target),

@@ -100,6 +100,12 @@ const MULTIMODAL = ["--endpoint-type", "multimodal"];
 const SIZED = ["--image-width-mean", "20", "--image-height-mean", "12"];
 
 describe("synthetic images", () => {
+  test("of the type vision have GenAI-Perf's title, which is not that of multimodal", LIMIT, async () => {
+    const { code, err, out } = await run(CHAT, ["--endpoint-type", "vision", ...SIZED]);
+    assert.equal(code, 0, err);
+    assert.match(out, /NVIDIA GenAI-Perf \| LLM Metrics/);
+  });
+
   test("have the size and format asked for, as many as asked for, beside the prompt", LIMIT, async () => {
     for (const format of ["png", "jpeg"]) {
       const args = [...MULTIMODAL, ...SIZED, "--image-format", format, "--batch-size-image", "2"];

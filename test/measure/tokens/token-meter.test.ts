@@ -154,7 +154,7 @@ describe("a meter of tokens", () => {
     const before = made.merge(1).tokens;
     assert.deepEqual([before.count, before.emptyCount, before.failedCount], [2, 1, 0]);
     assert.deepEqual(before.streamEnds, { markedCount: 0, unmarkedCount: 2, mark: "[DONE] or a finish_reason" });
-    assert.match(tokenWarnings(before).join(), /2 of 2 streams ended without their end mark .*no stream .* had one/);
+    assert.match(tokenWarnings(before).join(), /^no stream ended with its end mark /);
 
     answerWindow(cut, [...cut, "data: [DONE]\n\n"]);
     const after = made.merge(2).tokens;

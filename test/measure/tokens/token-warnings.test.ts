@@ -45,7 +45,7 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
   [
     "a response that was not streamed",
     makeColumns({ times: makeTimes([50]), lacksStream: true }),
-    [/^1 of 1 response was not streamed/],
+    [/^no response was streamed although streams were expected, .*"stream": true, and that the server streams$/],
   ],
   [
     "tokens that came together",
@@ -98,7 +98,11 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
     withEnds(true, false),
     [/^1 of 2 streams ended without their end mark \(\[DONE\]\): .* count as failed$/],
   ],
-  ["streams that never have an end", withEnds(false), [/no stream of this server had one/]],
+  [
+    "streams that never have an end",
+    withEnds(false),
+    [/^no stream ended with its end mark \(\[DONE\]\), .* still in the statistics$/],
+  ],
   ["failed requests", withFailures(), [/^of 3 responses, 2 are not valid .* the first that is not valid: boom$/]],
 ];
 for (const [name, columns, expected] of WARNINGS)

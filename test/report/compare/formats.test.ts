@@ -249,8 +249,8 @@ throughput         +100 %          1/s          2/s
 mean latency       +100 %   0.00100 us   0.00200 us
 output tokens/s   ±0.00 %            1            1
 
-  note  Each side has one run, so a change may be chance: give 2 runs on each
-        side at least, better 5 (repeat in a scenario, or several files).
+  note  Give 2 runs on each side at least, better 5 (repeat in a scenario, or
+        several files).
   … 1 more note: -v
 `,
   );

@@ -124,6 +124,14 @@ test("a sample that is too short for an asserted percentile says how long to mea
   );
 });
 
+test("a sample whose percentile is close to its limit has the same note: the assertion has the reason", () => {
+  const level = makeLevel({ window: makeWindow({ latenciesNs: spread(2000) }) });
+  const close: PlanChange = { ...ASSERTED, assertions: [{ metric: P99, comparison: "below", limit: 1.993e6 }] };
+  const texts = notesOf([level], close).flatMap(({ code, text }) => (code === "short-sample" ? [text] : []));
+  assert.equal(texts.length, 1);
+  assert.match(texts[0] ?? "", /^1 s is short for p99 latency\. Use for: "\d+ s"\.$/);
+});
+
 test("a level with a burst says that too, and is short all the same", () => {
   const burst = spread(100).map((ns, index) => (index >= 40 && index < 60 ? 20 * ns : ns));
   const levels = [spread(100), burst].map((latenciesNs, index) =>

@@ -184,6 +184,15 @@ test("a client that wakes up late is noted on stderr", () => {
   assert.doesNotMatch(print({}, [makeLevel({ window: makeWindow() })]).err, /woke up/);
 });
 
+test("a rate that a late client missed blames the client once", () => {
+  const health = { loopLagMeanNs: 1e6, loopLagP99Ns: 3e6, loopLagMaxNs: 5e6 };
+  const latenciesNs = Array.from({ length: 100 }, () => 10e6);
+  const window = makeWindow({ latenciesNs, sendDelayNs: latenciesNs.map(() => 50e6), health });
+  const { err } = print({ load: rateLoad([200]) }, [makeLevel({ unit: "request-rate", level: 200, window })]);
+  assert.match(err, /^rampart: .*100 % of the requests were more than 1 ms late/m);
+  assert.equal(err.match(/client (?:woke up|waited)/g)?.length, 1, err);
+});
+
 test("a load that was not delivered has one line for one cause", () => {
   const undelivered = (change: Parameters<typeof makeWindow>[0]): LevelResult => {
     const { window } = makeDelivered();

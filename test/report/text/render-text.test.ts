@@ -158,6 +158,17 @@ describe("details", () => {
     assert.doesNotMatch(lines.join("\n"), /values|\u00a0/);
   });
 
+  test("and the first screen leave columns out on a narrow terminal, and break no line", () => {
+    const text = "A note of several words. ".repeat(4).trim();
+    const note = { code: "x", severity: "caution", levels: [], text } satisfies ReportModel["notes"][number];
+    for (const isVerbose of [false, true])
+      for (const terminalColumns of [60, 72]) {
+        const shown = renderText(model({ sections: [section], notes: [note] }), { isVerbose, terminalColumns });
+        for (const line of shown.split("\n")) assert.ok(line.length <= terminalColumns, line);
+        assert.match(shown, /^concurrency .*p99/m);
+      }
+  });
+
   test("use the columns of the terminal", () => {
     const lines = linesAt(140);
     assert.ok(
@@ -260,6 +271,9 @@ test("a mean over runs has how far its interval reaches to both sides below it",
 test("a text is split at spaces, and a word only where it is longer than the line", () => {
   assert.deepEqual(wrapText("one two three", 7), ["one two", "three"]);
   assert.deepEqual(wrapText("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+  assert.deepEqual(wrapText("  one two three", 9), ["  one two", "  three"]);
+  assert.deepEqual(wrapText('Use for: "5 s".', 12), ["Use for:", '"5 s".']);
+  assert.deepEqual(wrapText("rate 0 % (limit < 5 %)", 19), ["rate 0 % (limit", "< 5 %)"]);
 });
 
 /** A report of one level as lines, as `rampart http` prints it. */

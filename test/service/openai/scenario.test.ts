@@ -4,6 +4,7 @@ import { word } from "../../../src/plan/messages.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { Problem } from "../../../src/plan/problem.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { shownUnitOf } from "../../../src/registry/mix.ts";
 import { goodput, mean, outputTokensPerSec, p99, percentile } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { DURATION_RULE } from "../../../src/scenario/fields.ts";
@@ -50,6 +51,11 @@ describe("the plan of a generative model", () => {
       assert.equal("ifNotLoaded" in inputs, false);
       assert.equal("ifNotLoaded" in (measurement.tokens ?? {}), false);
     }
+  });
+
+  test("counts requests per second, with tokens and without", () => {
+    for (const endpoint of ["chat", "embeddings", "rankings"] as const)
+      assert.equal(shownUnitOf(planOf({ target: openai("h", { model: "m", endpoint }) })), "req/s", endpoint);
   });
 
   test("has the documented defaults", () => {
