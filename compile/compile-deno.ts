@@ -1,8 +1,9 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { $, cd, echo } from "zx";
+import { makeDeclarations } from "./declarations.ts";
 import { smokeTest, smokeTestCommand } from "./smoke-test.ts";
 
 /**
@@ -21,7 +22,7 @@ $.quiet = true;
 const folder = mkdtempSync(join(tmpdir(), "rampart-deno-"));
 const bundle = join(folder, "bundle");
 try {
-  await $`${deno} check src/main.ts src/worker.ts src/index.ts ${await listScenarios()}`;
+  await checkTypes(join(folder, "types"));
   echo("deno check passed");
   // One flat folder without node_modules, so that `deno compile` embeds 2 MB instead of all packages.
   if (values.bundle === undefined) await $`${join(binaries, "bun")} compile/bundle.ts --outdir ${bundle}`;
@@ -37,12 +38,14 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function listScenarios(): Promise<string[]> {
-  const { stdout } = await $`ls scenarios`;
-  return stdout
-    .split("\n")
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => `scenarios/${name}`);
+/** Checks the scenarios against the types of the package, as for its users on Deno: `tsc` has checked the sources in a tenth of Deno's time. */
+async function checkTypes(path: string): Promise<void> {
+  cpSync(join(root, "scenarios"), join(path, "scenarios"), { recursive: true });
+  writeFileSync(join(path, "rampart.d.ts"), makeDeclarations());
+  const settings = JSON.parse(readFileSync(join(root, "deno.json"), "utf8")) as object;
+  writeFileSync(join(path, "deno.json"), JSON.stringify({ ...settings, imports: { rampart: "./rampart.d.ts" } }));
+  symlinkSync(join(root, "node_modules"), join(path, "node_modules"));
+  await $({ cwd: path })`${deno} check scenarios`;
 }
 
 async function embed(path: string, env: NodeJS.ProcessEnv): Promise<void> {

@@ -34,7 +34,7 @@ import { nodeReports } from "./watch-memory.ts";
  * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests, two files at a time; those of Deno, then those of
  * Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among them the golden
  * transcripts and the end-to-end tests on Deno and Node; the checks and then the executable's tests with servers that they share; the executable's
- * other tests. More would wait for the two cores. Those of Deno start while the executable is compiled. Each lane has servers of its own,
+ * other tests. More would wait for the two cores. The checks and the tests of Deno start while the executable is compiled. Each lane has servers of its own,
  * because tests count their requests. Some tests of the longest lanes run at the end of the shortest ones, so that all end at about the same time.
  */
 
@@ -105,6 +105,8 @@ process.exit((await (values.matrix ? runMatrixOnly() : values.release ? runRelea
 async function runAll(): Promise<boolean> {
   // They are listed in this order, whichever lane ends first.
   for (const name of ["checks", "servers", ...RUNTIMES, "executable", "golden transcripts"]) results.set(name, []);
+  // What is built first uses one core at a time.
+  const checked = isWanted("checks") ? runSourceChecks() : Promise.resolve();
   if (isWanted("node")) {
     add("checks", [await runCheck("the source is bundled", BUNDLE)]);
     const hook = [...RUN.deno, join(bundle, "main.js"), "run", "test/scenario/hooks/shell-hook.ts"];
@@ -114,7 +116,13 @@ async function runAll(): Promise<boolean> {
   const early = [runSourceLane(), clients];
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
-  const lanes = [runBunLane(), runSharedMemoryLane(), runCommandLane(), runLateCommands(clients), runSharingLane()];
+  const lanes = [
+    runBunLane(),
+    runSharedMemoryLane(),
+    runCommandLane(),
+    runLateCommands(clients),
+    runSharingLane(checked),
+  ];
   await Promise.all([...early, ...lanes]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
@@ -147,10 +155,14 @@ function add(name: string, cases: readonly TestCase[]): void {
   results.set(name, [...(results.get(name) ?? []), ...cases]);
 }
 
-/** Types, lint and format, and what can be checked of `deno compile`. */
-async function runChecks(): Promise<void> {
+/** Types, lint and format. */
+async function runSourceChecks(): Promise<void> {
   add("checks", [await runCheck("types", [join(binaries, "tsc"), "-p", "tsconfig.json", "--singleThreaded"])]);
   add("checks", [await runCheck("lint and format", [join(binaries, "biome"), "check", "."])]);
+}
+
+/** What can be checked of `deno compile`, and that the source runs as it is. */
+async function runStartChecks(): Promise<void> {
   const made = isWanted("node") ? ["--bundle", bundle] : [];
   const deno = [join(binaries, "node"), "compile/compile-deno.ts", "--check", ...made];
   add("checks", [await runCheck("deno check, bundle and module graph", deno)]);
@@ -253,18 +265,19 @@ async function runOwnServers(title: string, isWhat: (path: string) => boolean): 
   add("executable", await runEndToEnd("executable", title, NO_SERVERS, own));
 }
 
-/** The checks, then the tests of the executable that share servers, then Bun's late unit tests. */
-async function runSharingLane(): Promise<void> {
+/** More checks, then the tests of the executable that share servers, then Bun's late unit tests. @param before the lane that it continues */
+async function runSharingLane(before: Promise<void>): Promise<void> {
+  await before;
   await runSharingTests();
   if (!isWanted("bun")) return;
   const paths = otherUnitTestsOf("bun").filter(isLate);
   add("bun", await runUnitTests({ runtime: "bun", title: "unit tests, late", paths }));
 }
 
-/** The checks, then the tests of the executable that share servers, for which NVIDIA's clients are installed meanwhile. */
+/** Checks, then the tests of the executable that share servers, for which NVIDIA's clients are installed meanwhile. */
 async function runSharingTests(): Promise<void> {
   const clients = isWanted("executable") ? startServers([pythonClients]) : undefined;
-  if (isWanted("checks")) await runChecks();
+  if (isWanted("checks")) await runStartChecks();
   if (clients === undefined) return;
   await withServers([tritonFor("tests of the command"), llama], async (env) => {
     add("servers", (await clients).cases);

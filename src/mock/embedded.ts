@@ -4,7 +4,8 @@ import { ERROR_FORM } from "../plan/sent-error.ts";
 import { WorkerCalls, WorkerError } from "../runtime/worker-calls.ts";
 import { startWorker } from "../runtime/workers.ts";
 
-const START_TIMEOUT_MS = 10_000;
+/** Far longer than a thread takes to start on a busy host: one that takes longer never starts. */
+const START_TIMEOUT_MS = 60_000;
 const TOO_BUSY =
   "This host may be too busy: try again when other programs leave it a core. Otherwise report this as a bug.";
 

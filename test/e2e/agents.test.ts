@@ -52,6 +52,9 @@ function run(file: string, agents: number, options: RunOptions = {}): ReturnType
   return runRampart(["run", file, "--bus", nats.url, "--agents", String(agents)], { cwd: folder, ...options });
 }
 
+/** So that a closed loop waits and does not take the cores. */
+const wait = (): Promise<undefined> => sleepMs(10, undefined);
+
 test("agents without any file send the scenario's load, each its share, run after run", LIMIT, async () => {
   await withAgents(2, async (agents) => {
     await using server = await new KserveServer({}).start();
@@ -110,7 +113,7 @@ test(
 
 test("an agent that stands still for a time is named with that time, although the others continue", LIMIT, async () => {
   await withAgents(2, async ([, stopped]) => {
-    await using server = await new KserveServer({}).start();
+    await using server = await new KserveServer({ onInfer: wait }).start();
     const file = writeScenario(server.url, `hold(4, { for: "8 s" })`);
     const report = join(folder, "still.json");
     const running = runRampart(["run", file, "--bus", nats.url, "--agents", "2", "--json", report], { cwd: folder });
@@ -272,7 +275,7 @@ test("agents for one run take its repetitions too, and then end", LIMIT, async (
 
 test("an agent for one run ends with 69 when the run is cancelled", LIMIT, async () => {
   const use = async ([agent]: readonly AgentProcess[]): Promise<void> => {
-    await using server = await new KserveServer({}).start();
+    await using server = await new KserveServer({ onInfer: wait }).start();
     const file = writeScenario(server.url, 'hold(2, { for: "60 s" })');
     let kill: () => void = () => {};
     const onStart = (signal: (name: NodeJS.Signals) => void): void => {
@@ -289,7 +292,7 @@ test("an agent for one run ends with 69 when the run is cancelled", LIMIT, async
 
 test("an agent that is killed ends the run, by name, within seconds", LIMIT, async () => {
   await withAgents(2, async ([first, second]) => {
-    await using server = await new KserveServer({}).start();
+    await using server = await new KserveServer({ onInfer: wait }).start();
     const file = writeScenario(server.url, 'hold(4, { for: "60 s" })');
     const running = run(file, 2);
     await server.until(() => server.successCount > 50);
@@ -305,7 +308,7 @@ test("an agent that is killed ends the run, by name, within seconds", LIMIT, asy
 
 test("agents whose conductor is killed stop, and take the next run", LIMIT, async () => {
   await withAgents(1, async ([agent]) => {
-    await using server = await new KserveServer({}).start();
+    await using server = await new KserveServer({ onInfer: wait }).start();
     const file = writeScenario(server.url, 'hold(4, { for: "60 s" })');
     let kill: () => void = () => {};
     const running = run(file, 1, {

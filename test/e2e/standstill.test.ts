@@ -102,7 +102,7 @@ for (const stillSec of [6])
 for (const load of ['rate(100, { for: "60 s" })', 'hold(4, { for: "60 s" })'])
   test(`an agent that runs again after its run has ended sends nothing more: ${load}`, LIMIT, async () => {
     await withAgents(2, async ([still]) => {
-      await using server = await new KserveServer({}).start();
+      await using server = await new KserveServer({ onInfer: () => sleepMs(10, undefined) }).start();
       const { ended } = await start(server, load, "--agents", "2");
       still?.signal("SIGSTOP");
       const { code, stderr } = await ended;

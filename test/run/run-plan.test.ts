@@ -1,9 +1,7 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { word } from "../../src/plan/messages.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { RunError, UserError } from "../../src/plan/problem.ts";
@@ -11,7 +9,7 @@ import { sum } from "../../src/plan/units.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
-import { runtimeName } from "../../src/runtime/runtime.ts";
+import { startRampart } from "../cli/rampart-process.ts";
 import { makeFolder } from "../make-folder.ts";
 import { makePlan, type PlanChange, rateLoad } from "../plan/make-plan.ts";
 import { LIMIT } from "../time-limit.ts";
@@ -362,27 +360,13 @@ test("a server that disappears during the run ends it, with the earlier measurem
   checkSums({ error, levels, ...rest });
 });
 
-/** How this runtime starts the program from its source. */
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const START = runtimeName === "deno" ? ["run", "-A", "--no-check", MAIN] : [MAIN];
-
 test("Ctrl-C prints the measurements so far and exits with an error", LIMIT, async () => {
   await using server = await new KserveServer({ onInfer: () => takeMs(1) }).start();
-  const args = [...START, "perf_analyzer", "-m", "simple", "-u", server.url, "-p", "60000"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
-  let out = "";
-  let err = "";
-  child.stdout.on("data", (piece: Buffer) => {
-    out += String(piece);
-  });
-  child.stderr.on("data", (piece: Buffer) => {
-    err += String(piece);
-  });
-  const exited = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+  const running = startRampart(["perf_analyzer", "-m", "simple", "-u", server.url, "-p", "60000"]);
   await server.until(() => server.successCount >= 50);
-  // Not by the child's own method: after it Deno's node:child_process reports the signal for an exit code.
-  process.kill(child.pid as number, "SIGINT");
-  assert.equal(await exited, 99, err);
+  running.interrupt();
+  const { code, out, err } = await running.result;
+  assert.equal(code, 99, err);
   assert.match(out, /Waiting for in-flight inferences to complete\./);
   assert.match(out, /^ *\[PARTIAL\] /m);
   assert.match(out, /^Concurrency: 1, throughput: [\d.]+ infer\/sec, latency \d+ usec \(partial\)$/m);

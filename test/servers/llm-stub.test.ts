@@ -1,4 +1,3 @@
-// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";

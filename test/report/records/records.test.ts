@@ -12,7 +12,7 @@ import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import { listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
-import { writeReports } from "../html/make-report.ts";
+import { RECORDS, writeReports } from "../html/make-report.ts";
 import { spreadIn } from "../json-metrics.ts";
 
 /** Records: one line of JSON for each request of a run. */
@@ -43,12 +43,15 @@ function linesOf(text: string): Line[] {
 }
 
 test("every request has a line with its times, outcome, sizes and level", LIMIT, async () => {
-  using written = await writeReports({
-    name: "records",
-    target: embedded({ latency: "1 ms", errorRate: "30 %" }),
-    load: steps([1, 3], { requests: 50 }),
-    warmupRequests: 10,
-  });
+  using written = await writeReports(
+    {
+      name: "records",
+      target: embedded({ latency: "1 ms", errorRate: "30 %" }),
+      load: steps([1, 3], { requests: 50 }),
+      warmupRequests: 10,
+    },
+    RECORDS,
+  );
   const lines = linesOf(written.read("records"));
   const [run] = runsOf(written.json);
   const failed = lines.filter(({ error }) => error !== undefined);
@@ -89,7 +92,7 @@ test("each line has the times of its request at the server", LIMIT, async () => 
     }, FIRST_MS);
   });
   const target = http(`http://127.0.0.1:${await listen(server)}/`);
-  const written = await writeReports({ name: "records", target, load: hold(1, { requests: 12 }) });
+  const written = await writeReports({ name: "records", target, load: hold(1, { requests: 12 }) }, RECORDS);
   try {
     const lines = linesOf(written.read("records"));
     assert.deepEqual([lines.length, log.length], [12, 12]);
@@ -114,12 +117,15 @@ test("each line has the times of its request at the server", LIMIT, async () => 
 });
 
 test("the lines of repeated runs name their run", LIMIT, async () => {
-  using written = await writeReports({
-    name: "records",
-    target: embedded({ latency: "1 ms" }),
-    load: steps([2], { requests: 20 }),
-    repeat: 2,
-  });
+  using written = await writeReports(
+    {
+      name: "records",
+      target: embedded({ latency: "1 ms" }),
+      load: steps([2], { requests: 20 }),
+      repeat: 2,
+    },
+    RECORDS,
+  );
   const runs = linesOf(written.read("records")).map(({ metadata }) => metadata.run);
   assert.deepEqual([runs.filter((run) => run === 1).length, runs.filter((run) => run === 2).length], [20, 20]);
 });
@@ -149,19 +155,22 @@ function checkTokens(lines: readonly Line[], level: Pick<LevelJson, "metrics">):
 }
 
 test("records of streamed responses have the token metrics of the report", async () => {
-  using written = await writeReports({
-    name: "tokens",
-    target: embeddedLlm({
-      streaming: true,
-      timeToFirstToken: "3 ms",
-      interTokenLatency: "1 ms",
-      tokenizer: TINY,
-      errorRate: "10 %",
-    }),
-    inputs: prompts({ isl: 12, osl: 5, count: 4 }),
-    load: steps([1, 4], { requests: 60 }),
-    warmupRequests: 8,
-  });
+  using written = await writeReports(
+    {
+      name: "tokens",
+      target: embeddedLlm({
+        streaming: true,
+        timeToFirstToken: "3 ms",
+        interTokenLatency: "1 ms",
+        tokenizer: TINY,
+        errorRate: "10 %",
+      }),
+      inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+      load: steps([1, 4], { requests: 60 }),
+      warmupRequests: 8,
+    },
+    RECORDS,
+  );
   const lines = linesOf(written.read("records"));
   const [run] = runsOf(written.json);
   assert.equal(lines.length, run?.requests.sent);
@@ -192,11 +201,14 @@ test("records of phases and of a mix have their phase, level and target, with th
     },
     { name: "tensors", target: embedded({ latency: "1 ms" }), weight: 2 },
   ]);
-  using written = await writeReports({
-    name: "phases",
-    target,
-    load: [warmup("100 ms", hold(1)), hold(2, { for: "200 ms" }), hold(4, { for: "200 ms" })],
-  });
+  using written = await writeReports(
+    {
+      name: "phases",
+      target,
+      load: [warmup("100 ms", hold(1)), hold(2, { for: "200 ms" }), hold(4, { for: "200 ms" })],
+    },
+    RECORDS,
+  );
   const lines = linesOf(written.read("records")).filter(({ error }) => error === undefined);
   const [run] = runsOf(written.json);
   for (const level of run?.levels ?? []) {

@@ -16,7 +16,7 @@ import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { loadTinyTokenizer } from "../../inputs/tiny-tokenizer.ts";
 import { makeFolder } from "../../make-folder.ts";
 import { valuesOf } from "../../measure/tokens/make-columns.ts";
-import { writeReports } from "../../report/html/make-report.ts";
+import { RECORDS, writeReports } from "../../report/html/make-report.ts";
 import { closing } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY } from "../../tokenize/tiny.ts";
@@ -119,7 +119,7 @@ test("the server receives the images and sounds asked for, in as many bytes as t
     ...{ model: "m", tokenizer: TINY, endpoint: "multimodal" },
   });
   const inputs = prompts({ isl: 9, osl: 1, count: 3, images: IMAGE, audio: SOUND });
-  const written = await writeReports({ name: "media", target, inputs, load: hold(1, { requests: 6 }) });
+  const written = await writeReports({ name: "media", target, inputs, load: hold(1, { requests: 6 }) }, RECORDS);
   try {
     const lines = written.read("records").trimEnd().split("\n");
     const sizes = lines.map((line) => JSON.parse(line).metrics.request_content_size.value);

@@ -10,7 +10,7 @@ import {
   MODEL_METADATA,
   STREAM_INFER_RESPONSE,
 } from "../../../src/service/triton/messages.ts";
-import { writeReports } from "../../report/html/make-report.ts";
+import { RECORDS, writeReports } from "../../report/html/make-report.ts";
 import { spreadIn, valueIn } from "../../report/json-metrics.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 
@@ -67,11 +67,14 @@ test("a decoupled model: responses, first ones, and the times between them and u
     ModelConfig: () => [encodeMessage(MODEL_CONFIG_RESPONSE, { config: CONFIG })],
     ModelStreamInfer: answer,
   });
-  using written = await writeReports({
-    name: "decoupled",
-    target: triton(server.url, { protocol: "grpc", model: "m", streaming: true }),
-    load: hold(1, { requests: REQUESTS }),
-  });
+  using written = await writeReports(
+    {
+      name: "decoupled",
+      target: triton(server.url, { protocol: "grpc", model: "m", streaming: true }),
+      load: hold(1, { requests: REQUESTS }),
+    },
+    RECORDS,
+  );
   const [level] = runsOf(written.json)[0]?.levels ?? [];
   assert.ok(level !== undefined, written.console);
   assert.deepEqual([level.completed, level.failed, log.length], [REQUESTS, 0, REQUESTS]);

@@ -3,11 +3,11 @@ import { after, describe, test } from "node:test";
 import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { USER_AGENT } from "../../../src/transport/user-agent.ts";
+import { runRampart } from "../../cli/rampart-process.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { toText } from "../bytes.ts";
 import { framesIn, TYPE } from "../http2/write-frames.ts";
 import { RecordingProxy, type SeenRequest, seenOverHttp1, seenOverHttp2 } from "./recording-proxy.ts";
-import { runLoad } from "./run-load.ts";
 
 /** The same load through our own client and the general one, as the server sees it; and which of them is the default. */
 
@@ -23,17 +23,27 @@ interface Recorded {
   readonly connections: Uint8Array[];
 }
 
-async function record(protocol: "http" | "grpc", flags: readonly string[]): Promise<Recorded> {
+const recorded = new Map<string, Promise<Recorded>>();
+
+/** Runs the load, once for the same flags, and returns what the server got. */
+function record(protocol: "http" | "grpc", flags: readonly string[]): Promise<Recorded> {
+  const key = [protocol, ...flags].join(" ");
+  const made = recorded.get(key) ?? run(protocol, flags);
+  recorded.set(key, made);
+  return made;
+}
+
+async function run(protocol: "http" | "grpc", flags: readonly string[]): Promise<Recorded> {
   const proxy = new RecordingProxy(protocol === "http" ? mock.httpPort : mock.grpcPort);
   await proxy.start();
   try {
-    const { exitCode, output } = await runLoad([
+    const { code, out, err } = await runRampart([
       ...["perf_analyzer", "-m", "simple", "-i", protocol, "-u", `127.0.0.1:${proxy.port}`],
       // Requests on a stream are numbered by lane, and which of several lanes sends more is chance.
       ...["--concurrency-range", flags.includes("--streaming") ? "1" : "2"],
       ...["--request-count", String(COUNT), ...flags],
     ]);
-    assert.equal(exitCode, 0, output);
+    assert.equal(code, 0, out + err);
     const { connections } = proxy;
     const seen = (protocol === "http" ? seenOverHttp1 : seenOverHttp2)(connections);
     const isInference = ({ line }: SeenRequest): boolean => /\/infer |Infer$/.test(line);
@@ -45,7 +55,7 @@ async function record(protocol: "http" | "grpc", flags: readonly string[]): Prom
     return {
       inferences: unported.filter(isInference),
       others: unported.filter((request) => !isInference(request)),
-      output,
+      output: out + err,
       connections,
     };
   } finally {
@@ -92,9 +102,9 @@ for (const { protocol, general, flags } of [
 describe("Rampart's own client is the default", () => {
   for (const protocol of ["http", "grpc"] as const) {
     test(`the plan has the client: ${protocol}`, async () => {
-      const { exitCode, output } = await runLoad(["perf_analyzer", "-m", "simple", "-i", protocol, "--dry-run"]);
-      assert.equal(exitCode, 0, output);
-      assert.equal((JSON.parse(output) as { client: { kind: string } }).client.kind, "own");
+      const { code, out, err } = await runRampart(["perf_analyzer", "-m", "simple", "-i", protocol, "--dry-run"]);
+      assert.equal(code, 0, err);
+      assert.equal((JSON.parse(out) as { client: { kind: string } }).client.kind, "own");
     });
   }
 
