@@ -5,7 +5,7 @@ import { wrapWords } from "../plan/terminal-text.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { isDirectory } from "../runtime/files.ts";
 import { endStartUp } from "../runtime/runtime.ts";
-import { VERSION } from "../runtime/version.ts";
+import { VERSION } from "../runtime/this-program.ts";
 import type { LoadedCommand, ShownCommand } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { unexpectedArgument } from "./flags.ts";

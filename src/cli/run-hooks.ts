@@ -6,6 +6,7 @@ import { thisProgram } from "../runtime/this-program.ts";
 import { type BackgroundProcess, createContext, describe, describeEnd } from "../scenario/hooks/context.ts";
 import type { HookContext, TeardownContext } from "../scenario/hooks/hook-types.ts";
 import { ProcessGroups } from "../scenario/hooks/process-group.ts";
+import type { FieldContext } from "../scenario/resolve.ts";
 import { toHookError } from "../scenario/scenario-error.ts";
 import type { CommandIo, EndSignal } from "./execute.ts";
 import { changedIo } from "./guarded-io.ts";
@@ -20,12 +21,8 @@ export interface Hooks {
 }
 
 /** Location of the scenario, for its hooks. */
-export interface HookPlace {
+export interface HookPlace extends Pick<FieldContext, "file" | "path"> {
   readonly params: object;
-  /** File name as the user typed it. */
-  readonly file: string;
-  /** Absolute path of the scenario. */
-  readonly path: string;
 }
 
 /** Time limit of `setup`. The timer also keeps the process alive: Node exits when a hook waits for something that never happens. */

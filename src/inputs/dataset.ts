@@ -1,7 +1,7 @@
 import type { Tags } from "../plan/groups/tags.ts";
 import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Text } from "../plan/messages.ts";
-import type { PayloadRequest } from "../service/content.ts";
+import type { Payload } from "../service/content.ts";
 
 /** The data from which requests are made: streams of steps. A step has the tensors of one batch item, or a payload. */
 
@@ -19,15 +19,11 @@ export type StepInputs = Pick<ReadonlyMap<string, StepTensor>, "get" | "keys">;
 export const NO_TENSORS: ReadonlyMap<string, StepTensor> = new Map();
 
 /** One batch item: its inputs and its expected outputs. */
-export interface DataStep {
+export interface DataStep extends Pick<Payload, "messages" | "request" | "origin"> {
   /** Empty for requests with payloads. */
   readonly inputs: StepInputs;
-  /** The request's body, for requests with payloads. A stored payload is read on each access. */
+  /** The bytes of the payload, for requests with payloads. A stored payload is read on each access. */
   readonly payload?: Uint8Array;
-  /** The encoded messages, for requests that consist of messages. Then `payload` is their text for exports. */
-  readonly messages?: readonly Uint8Array[];
-  /** Other parts of the request besides its body; only for requests with payloads. */
-  readonly request?: PayloadRequest;
   /** Expected outputs by name; empty without validation. */
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** Time to send the step, in milliseconds since the load began; only for a load that follows the data. */
@@ -42,8 +38,6 @@ export interface DataStep {
   readonly readsHeaders?: boolean;
   /** Labels by which reports split metrics. Absent: none. */
   readonly tags?: Tags;
-  /** Source of the payload, for a codec that needs more than its bytes. */
-  readonly origin?: unknown;
   /** Place in the data, such as `inputs.json, data[2]`; absent for generated data. */
   readonly place?: string;
 }

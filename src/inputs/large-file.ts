@@ -2,12 +2,11 @@ import { readSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { unreadable } from "../plan/problem.ts";
 import { loadFileText, locate, openFile } from "../runtime/files.ts";
+import { decoder } from "../runtime/text.ts";
 import type { ByteSource, Extent } from "./json-scanner.ts";
 
 /** Files of request data above this size are not kept in memory; their entries are read when they are sent. */
 export const MAX_HELD_BYTES = 64 * 1024 * 1024; // 64 MiB
-
-const decoder = new TextDecoder();
 
 /** Whether a file is larger than `maxHeldBytes`. Returns false if it cannot be read, which is reported later. */
 export async function isLargeFile(path: string, maxHeldBytes = MAX_HELD_BYTES): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { notJson, userError } from "../plan/problem.ts";
+import { encoder } from "../runtime/text.ts";
 import { formatJson, parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 
@@ -44,8 +45,6 @@ export function refuseValidation(path: string, key: string): void {
   const hint = "Leave validation_data out. A scenario can judge responses with check.";
   throw userError("unsupported", `${path}, ${key}`, "only responses of tensors are compared with expected ones", hint);
 }
-
-const encoder = new TextEncoder();
 
 /** Returns a body as the payload of a request: compact JSON. */
 export function toPayload(body: object): Uint8Array {

@@ -1,5 +1,6 @@
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { createRandomFor, drawIndex, type Random } from "../runtime/random.ts";
+import { encoder } from "../runtime/text.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, formatShape, type TensorSpec, tensorBytes } from "../service/tensor.ts";
 import type { Dataset, StepTensor } from "./dataset.ts";
@@ -30,8 +31,6 @@ const DEGREE = INITIAL_STATE.length;
 
 /** Protobuf messages must be smaller than 2 GiB, and larger HTTP bodies make no sense. */
 export const MAX_INPUT_BYTES = 2 ** 31 - 1;
-
-const encoder = new TextEncoder();
 
 /**
  * Generates one step of random or zero data from the model's shapes. Like perf_analyzer, all inputs with fixed-size elements start with the

@@ -5,6 +5,7 @@ import { unreadable, userError } from "../plan/problem.ts";
 import { countOf } from "../plan/units.ts";
 import { NO_BYTES } from "../runtime/bytes.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
+import { encoder } from "../runtime/text.ts";
 import type { PayloadRequest } from "../service/content.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
 import { type EncodedBody, encodeForm, type FormPart } from "../service/multipart.ts";
@@ -24,8 +25,6 @@ import { describeBody, type RequestBody, type RequestOfScenario, toBodyPlan } fr
 
 /** Maximum size of all requests that a scenario's function makes, which stay in memory. */
 export const MAX_MADE_BYTES = 1024 * 1024 * 1024; // 1 GiB
-
-const encoder = new TextEncoder();
 
 /**
  * Makes the requests of a plan, once and before the load.

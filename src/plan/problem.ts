@@ -126,6 +126,17 @@ export function movePath(found: Problem, change: (path: string) => string): Prob
   return typeof found.path === "string" ? { ...found, path: change(found.path) } : found;
 }
 
+/** Returns the result of `read`; undefined if it throws problems. @param problems receives them @throws all other errors */
+export function collect<T>(problems: Problem[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
+}
+
 /**
  * Adds the problems of one of several plans, each once. @param place changes the path of a problem to that in all plans @throws
  * other errors

@@ -85,7 +85,10 @@ export interface LevelWorkers {
 /** Names of the counts of requests. */
 export const REQUEST_COUNTS = ["sentCount", "completedCount", "failedCount", "cancelledCount"] as const;
 
-/** Counts of requests. */
+/**
+ * Counts of requests. Cancelled ones were cancelled by this client, because the plan asks for it or a grace period ended. They are neither
+ * completed nor failed.
+ */
 export type RequestCounts = Readonly<Record<(typeof REQUEST_COUNTS)[number], number>>;
 
 /** A phase of a run. Times are nanoseconds since the start of the run. */
@@ -150,16 +153,10 @@ export interface ReceivedData {
   readonly unaskedCount: number;
 }
 
-/** The final result of a run. */
-export interface RunResult {
+/** The final result of a run. Its counts include requests outside of windows. */
+export interface RunResult extends RequestCounts {
   readonly prepared: PreparedRun;
   readonly levels: readonly LevelResult[];
-  /** All requests of the run, including requests outside of windows. */
-  readonly sentCount: number;
-  readonly completedCount: number;
-  readonly failedCount: number;
-  /** Requests cancelled by this client, because the plan asks for it or a grace period ended. They are neither completed nor failed. */
-  readonly cancelledCount: number;
   /** Includes cancelled requests, as separate kinds. */
   readonly failures: readonly FailureCount[];
   /** The warm-up's share of the counts above; absent without a warm-up. */
@@ -201,13 +198,10 @@ export interface RunResult {
 }
 
 /** A host that sent a share of the load. */
-export interface SendingHost {
+export interface SendingHost extends Omit<RequestCounts, "cancelledCount"> {
   readonly name: string;
   /** Number of threads that sent from this host. */
   readonly workerCount: number;
-  readonly sentCount: number;
-  readonly completedCount: number;
-  readonly failedCount: number;
   /** Time by which the host's clock was ahead at the start, the uncertainty of that, and the drift until the end, in nanoseconds. */
   readonly clockOffsetNs: number;
   readonly clockErrorNs: number;

@@ -7,7 +7,7 @@ import type { EarlyAbort } from "./conduct/early-abort.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
 import type { RunSignal } from "./interrupt.ts";
 import type { FailureLimits } from "./judge/failure-limits.ts";
-import type { Session } from "./open/session.ts";
+import type { ConductorParts } from "./run-parts.ts";
 import { drainLimitNs, endsDrain } from "./send/end-waits.ts";
 import type { ClosedSender, LoadSender, SenderTotals } from "./send/messages.ts";
 
@@ -15,16 +15,12 @@ import type { ClosedSender, LoadSender, SenderTotals } from "./send/messages.ts"
 const FAILED_GRACE_MS = 1000;
 
 /** Parts of a run that are needed at its end. */
-export interface RunEnding {
+export interface RunEnding extends Pick<ConductorParts, "session" | "signal" | "delayNs"> {
   readonly observer: Pick<RunObserver, "onWait">;
-  readonly session: Session;
   readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "until">;
-  readonly signal: RunSignal;
   readonly failureLimits: Pick<FailureLimits, "log" | "laneErrors">;
   readonly abort: Pick<EarlyAbort, "broken"> | undefined;
   readonly prepared: PreparedRun;
-  /** Time by which the clocks of senders on other hosts are set back. Default: 0 */
-  readonly delayNs?: number | undefined;
 }
 
 /**

@@ -2,6 +2,9 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isExecutable, runtimeName } from "./runtime.ts";
 
+/** The version of this build, as shown in reports. */
+export const VERSION = "0.1.0";
+
 /** A program and its first arguments. */
 export interface ThisProgram {
   readonly command: string;

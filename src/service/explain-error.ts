@@ -1,10 +1,9 @@
 import { maskSecrets } from "../plan/secrets.ts";
+import { decoder } from "../runtime/text.ts";
 import type { Failure } from "../transport/failure.ts";
 
 const MAX_EXPLANATION_CHARACTERS = 300;
 const MAX_RESPONSE_CHARACTERS = 4096;
-
-const decoder = new TextDecoder();
 
 /** Bytes that are not text decode to at least this share of replacement characters. Text in another encoding decodes to fewer. */
 const BINARY_RATIO = 0.1;

@@ -1,3 +1,4 @@
+import { encoder } from "../runtime/text.ts";
 import { formatJsonDouble } from "./lossless-json.ts";
 import { toShortFloat } from "./short-floats.ts";
 import { type Datatype, elementBytes } from "./tensor.ts";
@@ -83,8 +84,6 @@ const NUMBER_WRITERS: Readonly<
   FP32: (view, offset, value) => view.setFloat32(offset, Number(value), true),
   FP64: (view, offset, value) => view.setFloat64(offset, Number(value), true),
 };
-
-const encoder = new TextEncoder();
 
 /** Converts JSON elements to binary. Undefined if one does not fit the datatype. */
 export function fromJsonElements(datatype: Datatype, elements: readonly unknown[]): Uint8Array | undefined {

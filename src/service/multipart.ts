@@ -1,4 +1,5 @@
 import { joinBytes } from "../runtime/bytes.ts";
+import { encoder } from "../runtime/text.ts";
 
 /** Bodies of type multipart/form-data, as RFC 7578 describes them. */
 
@@ -20,8 +21,6 @@ export interface EncodedBody {
 
 const BOUNDARY_START = "------------------------";
 const BOUNDARY_DIGITS = 16;
-
-const encoder = new TextEncoder();
 
 /** Encodes a form. The same parts give the same bytes. */
 export function encodeForm(parts: readonly FormPart[]): EncodedBody {

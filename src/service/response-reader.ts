@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { customFactsEntries, expressionSchema } from "../plan/assertions.ts";
 import { type FunctionPlan, functionOf, functionSchema } from "../plan/functions.ts";
 import { word } from "../plan/messages.ts";
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { collect, messageOf, type Problem } from "../plan/problem.ts";
 import { type EntriesOf, filledSchema } from "../plan/schema.ts";
 import { unreadable } from "../transport/response-check.ts";
 import type { AnsweredContent, ExtractedName, ResponseReader } from "./content.ts";
@@ -58,14 +58,7 @@ export function namesOf(values: readonly ExtractedValue[]): ExtractedName[] {
 /** Returns all problems with the expressions of a target. */
 export function checkResponseRules(rules: ResponseRulesPlan): Problem[] {
   const problems: Problem[] = [];
-  for (const [place, text] of placesOf(rules)) {
-    try {
-      parseResponseQuery(text, place);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      problems.push(...error.problems);
-    }
-  }
+  for (const [place, text] of placesOf(rules)) collect(problems, () => parseResponseQuery(text, place));
   return problems;
 }
 

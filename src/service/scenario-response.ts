@@ -1,5 +1,6 @@
 import { parseJson } from "../plan/objects.ts";
 import { joinBytes, NO_BYTES } from "../runtime/bytes.ts";
+import { decoder } from "../runtime/text.ts";
 import type { RequestContent } from "./content.ts";
 import { splitBytesElements, toJsonElements } from "./json-tensors.ts";
 import type { ResponseKind } from "./openai/response-kind.ts";
@@ -63,8 +64,6 @@ export interface ScenarioResponse {
   /** Parses the response as JSON. @throws SyntaxError */
   json(): unknown;
 }
-
-const decoder = new TextDecoder();
 
 /** Source data of a response. */
 export interface ResponseSource {

@@ -6,7 +6,7 @@ import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
+import type { Endpoint, Header, WireRequest } from "../transport/request.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { InferCodec, Payload, ResponseReader } from "./content.ts";
@@ -182,22 +182,13 @@ export interface Service extends ServiceTraits {
   readonly codec: InferCodec;
 }
 
-/** A target's address. */
-export interface ServiceAddress {
+/** A target's address, and properties of the load's requests. Queries are never compressed. */
+export interface ServiceAddress
+  extends Pick<Endpoint, "headers" | "successStatuses" | "acceptsEncodings" | "compression"> {
   /** `host:port` or a URL. */
   readonly url: string;
   readonly wire: Wire;
   readonly defaultPort: number;
-  readonly headers: readonly Header[];
-  /** HTTP only: statuses of the load's successful responses. Default: 200 to 299. */
-  readonly successStatuses?: readonly number[] | undefined;
-  /**
-   * HTTP only: whether the load's responses may be encoded, for example with gzip, because nothing reads them. Default:
-   * false.
-   */
-  readonly acceptsEncodings?: boolean | undefined;
-  /** Compression of the load's gRPC requests. Queries are never compressed. */
-  readonly compression?: MessageCompression | undefined;
 }
 
 /**

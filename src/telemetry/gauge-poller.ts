@@ -4,6 +4,7 @@ import { messageOf } from "../plan/problem.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { Exposition, type SampleKey } from "./exposition.ts";
+import type { ScraperOptions } from "./scraper.ts";
 
 /** A warning about the server's metrics page. Each kind is reported once. */
 export type GaugeWarning =
@@ -13,13 +14,9 @@ export type GaugeWarning =
   | { readonly kind: "metrics-slow"; readonly tookMs: number; readonly intervalMs: number };
 
 /** Settings of a poller. */
-export interface GaugePollerOptions {
-  readonly url: string;
-  readonly intervalMs: number;
+export interface GaugePollerOptions extends Pick<ScraperOptions, "url" | "intervalMs" | "fetch"> {
   /** Whether GPU metrics are required on the page of an engine that reports only the use of its cache. Default: false */
   readonly needsGpus?: boolean;
-  /** Fetches the metrics as text; rejects with the reason for a failure. Not called again until it has settled. */
-  fetch(): Promise<string>;
   warn(warning: GaugeWarning): void;
   onReading?(reading: GaugeReading): void;
   /** Default: this thread's clock. */

@@ -1,3 +1,4 @@
+import { encoder } from "../runtime/text.ts";
 import { BYTE_CHARS, toByteChars } from "./byte-alphabet.ts";
 import { MergeList, type MergeTable, mergePairs } from "./pair-merger.ts";
 import { type PartConfig, readFlag, readOptionalText, TokenizerFileError } from "./part-config.ts";
@@ -5,8 +6,6 @@ import type { TokenizerModel } from "./tokenizer-model.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
 
 /** Byte-pair encoding, as described by `tokenizer.json`. Source: HuggingFace's `tokenizers`, `models/bpe`. */
-
-const encoder = new TextEncoder();
 
 /** Creates the model. Throws {@link TokenizerFileError}. */
 export function createBpe(config: PartConfig, leavesBytes: boolean): TokenizerModel {

@@ -1,6 +1,5 @@
+import { encoder } from "../runtime/text.ts";
 /** The alphabet of byte-level tokenizers: a printable character for each byte. Source: `bytes_to_unicode` of GPT-2. */
-
-const encoder = new TextEncoder();
 
 /** The character for each byte. */
 export const BYTE_CHARS: readonly string[] = makeByteChars();

@@ -1,3 +1,4 @@
+import { encoder } from "../runtime/text.ts";
 import { TokenizerFileError } from "./part-config.ts";
 
 /**
@@ -8,7 +9,6 @@ import { TokenizerFileError } from "./part-config.ts";
 /** `spm_precompiled` looks up whole graphemes only below this size. */
 const MAX_GRAPHEME_BYTES = 6;
 const MAX_KNOWN = 65_536;
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Creates the normalizer of a `precompiled_charsmap`. Throws {@link TokenizerFileError}. */

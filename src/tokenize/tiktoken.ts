@@ -1,3 +1,4 @@
+import { encoder } from "../runtime/text.ts";
 import { mergePairs } from "./pair-merger.ts";
 import type { EncodingName } from "./tiktoken-names.ts";
 import { TokenTable } from "./token-table.ts";
@@ -183,5 +184,4 @@ class TiktokenTokenizer implements Tokenizer {
   }
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

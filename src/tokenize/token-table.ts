@@ -1,10 +1,9 @@
+import { encoder } from "../runtime/text.ts";
 /** Largest token id. Real vocabularies have at most some hundred thousand tokens. */
 export const MAX_TOKEN_ID = 2 ** 22;
 
 /** Longer texts are rare. */
 const SCRATCH_BYTES = 256;
-
-const encoder = new TextEncoder();
 
 /**
  * Tokens by their bytes, and by their ids, in typed arrays: strings in a `Map` take four times the memory, and every thread that counts

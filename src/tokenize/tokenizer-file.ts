@@ -1,5 +1,6 @@
 import { parseOutsideJson } from "../plan/document/json-depth.ts";
 import { isObject } from "../plan/objects.ts";
+import { decoder, encoder } from "../runtime/text.ts";
 import { MergeList } from "./pair-merger.ts";
 import { MAX_TOKEN_ID } from "./token-table.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -13,9 +14,6 @@ import { Vocabulary } from "./vocabulary.ts";
 export function parseTokenizerFile(file: Uint8Array): unknown {
   return parseInParts(file) ?? parseOutsideJson(decoder.decode(file));
 }
-
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
 
 /** A part of the file. */
 interface Part {

@@ -1,4 +1,5 @@
 import { isObject } from "../plan/objects.ts";
+import { encoder } from "../runtime/text.ts";
 import { TokenizerFileError } from "./part-config.ts";
 import { MAX_TOKEN_ID, TokenTable } from "./token-table.ts";
 
@@ -21,8 +22,6 @@ export class Vocabulary extends TokenTable {
     return ids;
   }
 }
-
-const encoder = new TextEncoder();
 
 /** Reads `{"token": id, …}`, unless the file's reader has done so. Throws {@link TokenizerFileError}. */
 export function readVocabulary(value: unknown): Vocabulary {

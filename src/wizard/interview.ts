@@ -30,14 +30,10 @@ import { suggestTokenizer } from "./tokenizer.ts";
 export type InterviewMode = "ask" | "defaults" | "refuse";
 
 /** The input of an interview. */
-export interface InterviewStart {
+export interface InterviewStart extends Pick<Surroundings, "given" | "isOffline"> {
   readonly mode: InterviewMode;
-  /** Answers from flags. */
-  readonly given: Answers;
   /** Problems with the flags so far. */
   readonly problems: readonly Problem[];
-  /** Whether the server is not queried. */
-  readonly isOffline: boolean;
   /** Prints a sentence if there is no terminal for questions. */
   readonly say: (text: string) => void;
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
-import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { collect, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { RunSet } from "../../report/compare/comparison.ts";
 import type { MeasuredRun } from "../../report/read/runs/measured-run.ts";
 import { readRuns } from "../../report/read/runs/read-runs.ts";
@@ -31,13 +31,7 @@ function readSide(name: string, files: readonly string[], problems: Problem[]): 
     } catch {
       // `readRuns` reports the reason.
     }
-    try {
-      return readRuns(path);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      problems.push(...error.problems);
-      return [];
-    }
+    return collect(problems, () => readRuns(path)) ?? [];
   });
   problems.push(...findCopies(runs));
   const complete = runs.filter(({ isPartial }) => !isPartial);

@@ -4,7 +4,7 @@ import { countOf, formatCount, nsToMs } from "../../plan/units.ts";
 import { isExecutable, runtimeName } from "../../runtime/runtime.ts";
 import { openSocket } from "../../runtime/sockets.ts";
 import { isThisHost } from "../../runtime/this-host.ts";
-import { VERSION } from "../../runtime/version.ts";
+import { VERSION } from "../../runtime/this-program.ts";
 import { defineScenario } from "../../scenario/define.ts";
 import { hold } from "../../scenario/loads/concurrency.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";

@@ -1,7 +1,7 @@
 import { word } from "../../plan/messages.ts";
 import { type Problem, problem, RunError, UserError, wordError, wordProblem } from "../../plan/problem.ts";
 import type { Peers } from "../../run/peers/peers.ts";
-import { VERSION } from "../../runtime/version.ts";
+import { VERSION } from "../../runtime/this-program.ts";
 import { type CommandUsage, type LoadedCommand, type ShownOption, showArgparseOption } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { inFleet } from "../in-fleet.ts";

@@ -135,14 +135,3 @@ function readBytes(path: string): Buffer {
     throw unreadable(path, error);
   }
 }
-
-/** Returns the result of `read`; undefined if it throws problems. @param problems receives them @throws all other errors */
-export function collect<T>(problems: Problem[], read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    problems.push(...error.problems);
-    return undefined;
-  }
-}

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { collect, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { HIDDEN_VALUE } from "../../plan/secrets.ts";
 import { textsIn } from "../../registry/input-files.ts";
 import { membersOf } from "../../registry/mix.ts";
@@ -17,7 +17,7 @@ import { STDOUT_FILE } from "../options/shared-option.ts";
 import { planChange } from "../run.ts";
 import { withoutExitOf } from "../scenario-errors.ts";
 import { readGivenLoad, readLimits, withGivenLoad } from "../scenarios/given-load.ts";
-import { checkSizes, collect, findScenarioFiles, type ScenarioFiles } from "./pod-files.ts";
+import { checkSizes, findScenarioFiles, type ScenarioFiles } from "./pod-files.ts";
 
 /** The scenario of a manifest: its plan in the pods, and everything that the pods need for it. */
 

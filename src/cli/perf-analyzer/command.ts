@@ -10,7 +10,7 @@ import { outputFilesOf } from "../../report/output-place.ts";
 import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/reported-levels.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
-import { VERSION } from "../../runtime/version.ts";
+import { VERSION } from "../../runtime/this-program.ts";
 import { type LoadedCommand, showOption } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { inFleet } from "../in-fleet.ts";

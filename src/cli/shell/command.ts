@@ -1,6 +1,6 @@
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
-import { VERSION } from "../../runtime/version.ts";
+import { VERSION } from "../../runtime/this-program.ts";
 import type { LoadedCommand, Operand, ShownCommand } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { flagCommand } from "../explain-errors.ts";

@@ -5,6 +5,7 @@ import { UserError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { joinBytes } from "../../runtime/bytes.ts";
 import { createRandomFor } from "../../runtime/random.ts";
+import { encoder } from "../../runtime/text.ts";
 import { createPayload, type PayloadFormat } from "../../service/openai/payload.ts";
 import type { ModelInfo } from "../../service/service.ts";
 import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
@@ -30,7 +31,6 @@ interface PayloadSource extends Source {
 }
 
 const HINT = "Correct the function of generate(…).";
-const encoder = new TextEncoder();
 
 /** Loads the tensors that a scenario's function makes. @throws UserError if it throws, or if its results do not fit the model */
 export async function loadGeneratedTensors(source: Source, model: ModelInfo): Promise<Dataset> {

@@ -3,6 +3,7 @@ import { nameHint } from "../../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { NO_BYTES } from "../../runtime/bytes.ts";
+import { encoder } from "../../runtime/text.ts";
 import { parseLossless } from "../../service/lossless-json.ts";
 import type { MessageForm, ModelInfo } from "../../service/service.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "../dataset.ts";
@@ -13,7 +14,6 @@ import { GeneratorError, runMessageGenerator } from "./message-generator.ts";
 
 const MAX_PROBLEMS = 20;
 const ENTRY_HINT = 'Write {"messages": [{…}]}, {"message": {…}} or {"message_generator": "COMMAND"}.';
-const encoder = new TextEncoder();
 
 /** Fields of an entry that contain its messages. */
 const KEYS = ["message", "messages", "message_bytes", "message_generator"] as const;

@@ -1,4 +1,5 @@
 import { NO_BYTES, viewJoined } from "../../runtime/bytes.ts";
+import { decoder, encoder } from "../../runtime/text.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";
 
@@ -60,9 +61,6 @@ const FAILURE = 2;
 
 /** A package is also sent when it contains this many numbers. */
 const FULL_NUMBERS = 32 * 1024;
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** Packs responses as they arrive. */
 export class ResponsePacker implements ResponseSink {

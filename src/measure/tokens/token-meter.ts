@@ -1,6 +1,7 @@
 import { defined } from "../../plan/objects.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
+import { decoder } from "../../runtime/text.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import { hasTensors, hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
 import { callsTools } from "../../service/openai/response-parts.ts";
@@ -28,8 +29,6 @@ const KEPT_WINDOWS = 4;
 const MOST_UNKNOWN_KIND = 100;
 /** Maximum length of an unusable response quoted in an error. */
 const SHOWN_CHARACTERS = 200;
-
-const decoder = new TextDecoder();
 
 export interface MeterRules extends PromptRules {
   /** For `custom`, the first responses show whether they are vectors, rankings or text. */

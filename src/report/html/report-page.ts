@@ -1,5 +1,5 @@
 import { countOf, plural } from "../../plan/units.ts";
-import { VERSION } from "../../runtime/version.ts";
+import { VERSION } from "../../runtime/this-program.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
 import { explainMark, hasContent } from "../model/tables.ts";

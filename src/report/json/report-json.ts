@@ -9,7 +9,7 @@ import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PhasesResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
-import { VERSION } from "../../runtime/version.ts";
+import { VERSION } from "../../runtime/this-program.ts";
 import { describeAssertion } from "../assertion-text.ts";
 import { judgeAssertions, judgeRepeated, judgeRun, verdictsOfPhases } from "../judge-run.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";

@@ -169,7 +169,6 @@ export class Conductor implements LevelHost {
     }
   }
 
-  /** Whether no request may be in flight at the start of a measurement, so that it contains complete requests only. */
   get isWhole(): boolean {
     const { mode } = this.parts.plan.measurement;
     return mode.kind === "requests" || (mode.kind === "duration" && mode.graceMs !== undefined);
@@ -219,7 +218,6 @@ export class Conductor implements LevelHost {
     this.parts.observer.onPrepared?.(this.prepared);
   }
 
-  /** Validates the plan once, outside measured time. */
   async checkOnce(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;

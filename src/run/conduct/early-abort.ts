@@ -13,9 +13,9 @@ import { RunError } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
 import { shownUnitOf } from "../../registry/mix.ts";
 import type { AbortedBy } from "../../result/run-result.ts";
-import type { Cancel, Clock } from "../../runtime/clock.ts";
+import type { Cancel } from "../../runtime/clock.ts";
 import { type TallyParts, talliesOf } from "../count/tallies.ts";
-import type { RunSignal } from "../interrupt.ts";
+import type { ConductorParts } from "../run-parts.ts";
 import type { LoadSender } from "../send/messages.ts";
 import { joinSlices, RecentTime } from "./recent-time.ts";
 
@@ -23,13 +23,10 @@ import { joinSlices, RecentTime } from "./recent-time.ts";
 const SLICES = 10;
 
 /** Dependencies of an {@link EarlyAbort}. */
-export interface WatchedParts extends TallyParts {
-  readonly sender: Pick<LoadSender, "drain" | "takeTokens">;
-  readonly clock: Clock;
-  readonly signal: RunSignal;
-  readonly hasTokens: boolean;
+export interface WatchedParts extends TallyParts, Pick<ConductorParts, "clock" | "signal" | "hasTokens"> {
   /** Ends the run with an error. */
   fail(error: unknown): void;
+  readonly sender: Pick<LoadSender, "drain" | "takeTokens">;
 }
 
 interface Watched {

@@ -1,13 +1,7 @@
 import type { DueSpan } from "../../load/drive.ts";
 import type { LevelUnitName } from "../../load/level-units.ts";
-import type { Plan } from "../../plan/plan.ts";
-import type { RunObserver } from "../../result/observer.ts";
 import type { LevelResult } from "../../result/run-result.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { GaugePoller } from "../../telemetry/gauge-poller.ts";
-import type { RunSignal } from "../interrupt.ts";
-import type { Session } from "../open/session.ts";
-import type { Peers } from "../peers/peers.ts";
+import type { ConductorParts } from "../run-parts.ts";
 import type { LoadSender } from "../send/messages.ts";
 import type { EarlyAbort } from "./early-abort.ts";
 
@@ -25,26 +19,17 @@ export interface HandOver {
 }
 
 /** The dependencies of a level's measurement. */
-export interface LevelContext {
-  readonly plan: Plan;
-  readonly session: Session;
+export interface LevelContext
+  extends Pick<
+    ConductorParts,
+    "plan" | "session" | "clock" | "signal" | "peers" | "observer" | "poller" | "hasTokens" | "delayNs"
+  > {
   readonly sender: LoadSender;
-  /** The clock by which the sender sends. */
-  readonly clock: Clock;
-  readonly signal: RunSignal;
-  readonly peers: Peers;
-  readonly observer: RunObserver;
-  /** Scrapes GPU metrics; undefined when the plan requests none. */
-  readonly poller: GaugePoller | undefined;
-  /** Whether the tokens of responses are measured. */
-  readonly hasTokens: boolean;
   /** Ends the run when an assertion fails; undefined when none is watched. */
   readonly abort: EarlyAbort | undefined;
   readonly unit: LevelUnitName;
   /** Start of the run, monotonic. */
   readonly runStartNs: number;
-  /** Time by which the clocks of senders on other hosts are set back. Default: 0 */
-  readonly delayNs?: number | undefined;
   readonly isScheduled: boolean;
   /** Name of its phase. Absent: the load has no phases. */
   readonly phaseLabel?: string;

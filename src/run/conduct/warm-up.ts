@@ -1,14 +1,11 @@
-import { type Clock, sleepUnless } from "../../runtime/clock.ts";
-import type { RunSignal } from "../interrupt.ts";
+import { sleepUnless } from "../../runtime/clock.ts";
 import type { FailureLimits } from "../judge/failure-limits.ts";
+import type { ConductorParts } from "../run-parts.ts";
 import type { LoadSender, LoadStep } from "../send/messages.ts";
 
-export interface WarmUp {
+export interface WarmUp extends Pick<ConductorParts, "clock" | "signal"> {
   readonly sender: LoadSender;
-  /** The clock by which the sender sends. */
-  readonly clock: Clock;
   readonly failureLimits: Pick<FailureLimits, "isWarmingUp">;
-  readonly signal: RunSignal;
   readonly step: LoadStep;
   readonly count: number;
   /** Minimum duration; 0: the warm-up ends when the requests are sent. */

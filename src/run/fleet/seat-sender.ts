@@ -7,18 +7,15 @@ import { ERROR_FORM } from "../../plan/sent-error.ts";
 import { formatPct, nsToMs } from "../../plan/units.ts";
 import type { LostShare, SendingHost } from "../../result/run-result.ts";
 import { nowNs, sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
-import type { FunctionsSource } from "../../scenario/thread-functions.ts";
 import { type AgentLimits, type HostLimits, hostExhausted } from "../host-limits.ts";
 import type { RunSignal } from "../interrupt.ts";
-import type { MadeInputs } from "../open/session.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { type ClockReading, driftNs, offsetNs, originMsOf, readClock } from "./clock-offset.ts";
 import type { RequestListener } from "./joined-requests.ts";
 import type { LostPart } from "./lost-senders.ts";
-import type { RequestsWanted } from "./packed-requests.ts";
 import { RemoteSender, type SenderChannel, type SentCounts } from "./remote-sender.ts";
 import { openThreadSeat, type Seat, type SeatListener } from "./seat.ts";
-import type { SeatTask, ThreadEvent } from "./sender-thread.ts";
+import type { SeatTask, SenderThreadData, ThreadEvent } from "./sender-thread.ts";
 
 /** Longest wait for a sender to close its connections. */
 const END_MS = 2000;
@@ -37,7 +34,7 @@ export interface SeatsElsewhere {
 }
 
 /** Options of senders, besides the plan. */
-export interface FleetOptions {
+export interface FleetOptions extends Pick<SenderThreadData, "requests" | "measuresTokens" | "functions" | "made"> {
   /** Number of threads in this process. With `elsewhere`, this process has none. */
   readonly count: number;
   readonly elsewhere?: SeatsElsewhere | undefined;
@@ -45,14 +42,6 @@ export interface FleetOptions {
   /** Maximum number of outstanding requests of all threads of this process; agents have separate limits. */
   readonly maxOutstanding: number;
   readonly wantsRecords: boolean;
-  /** Single requests that the conductor wants. Absent: none. */
-  readonly requests?: RequestsWanted | undefined;
-  /** Whether each sender measures the tokens of its responses, if the plan measures any. Default: true. */
-  readonly measuresTokens?: boolean | undefined;
-  /** Module with the functions of the plan. Absent: it names none. */
-  readonly functions?: FunctionsSource | undefined;
-  /** Data that was made once. Absent: each sender loads the data. */
-  readonly made?: MadeInputs | undefined;
 }
 
 /** Dependencies of a seat. */

@@ -1,14 +1,13 @@
-import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { mlperfRulesOf } from "../../registry/load-modes.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import type { RequestGroups } from "../groups/request-groups.ts";
 import { createJudge } from "../mix/create-judge.ts";
 import type { Session } from "../open/session.ts";
+import type { RunParts } from "../run-parts.ts";
 import type { Feed } from "../send/feed.ts";
-import { JoinedRequests } from "./joined-requests.ts";
+import { type JoinedParts, JoinedRequests } from "./joined-requests.ts";
 import { type CurrentContent, RequestReader, type RequestsWanted } from "./packed-requests.ts";
 
 /** Determines which single requests the followers of a run need from remote senders, and joins these requests. */
@@ -40,18 +39,11 @@ export function wantedRequests(
 }
 
 /** Dependencies for reading single requests: the target as the conductor has opened it. */
-export interface ReadParts extends RequestsWanted {
-  readonly plan: Plan;
-  readonly observer: RunObserver;
-  readonly session: Session;
-  readonly groups?: RequestGroups | undefined;
-  readonly delayNs?: number | undefined;
+export interface ReadParts
+  extends RequestsWanted,
+    Pick<RunParts, "plan" | "observer" | "session" | "groups" | "delayNs">,
+    Pick<JoinedParts, "senderCount" | "tokens" | "fail"> {
   readonly feed: Feed;
-  /** Undefined when tokens are not measured, or each sender measures its own. */
-  readonly tokens: RunTokens | undefined;
-  readonly senderCount: number;
-  /** The run cannot continue. */
-  fail(error: unknown): void;
 }
 
 /** Joins the single requests of several senders for those who follow a run. */

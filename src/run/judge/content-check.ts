@@ -1,20 +1,18 @@
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { RequestContent } from "../../service/content.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
-import { type CheckResponse, createScenarioResponse, type ScenarioResponse } from "../../service/scenario-response.ts";
+import {
+  type CheckResponse,
+  createScenarioResponse,
+  type ResponseSource,
+  type ScenarioResponse,
+} from "../../service/scenario-response.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import { describeUserError } from "../../service/user-defined/user-error.ts";
 import type { Failure } from "../../transport/failure.ts";
 
 /** A response to check. */
-export interface GivenResponse {
-  readonly parts: readonly Uint8Array[];
-  /** The tensors of the last response; empty for other responses. */
-  readonly tensors: readonly Tensor[];
-  readonly request: RequestContent;
-  readonly tags: Readonly<Record<string, string>>;
-}
+export type GivenResponse = Omit<ResponseSource, "kind">;
 
 /** Checks a response; returns the failure if it is wrong. */
 export type ContentCheck = (given: GivenResponse) => Failure | undefined;

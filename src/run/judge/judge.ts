@@ -4,7 +4,6 @@ import { defined } from "../../plan/objects.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { limitMessage } from "../../plan/show-value.ts";
-import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { NO_BYTES } from "../../runtime/bytes.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
@@ -19,8 +18,8 @@ import {
   type ResponseFault,
   unreadable,
 } from "../../transport/response-check.ts";
-import type { RequestGroups } from "../groups/request-groups.ts";
 import type { TargetSession } from "../open/session.ts";
+import type { RunParts } from "../run-parts.ts";
 import type { Feed } from "../send/feed.ts";
 import { type SessionFeed, sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
@@ -56,19 +55,14 @@ export interface Judging {
 export type JudgedFeed = Pick<Feed, "contentOf" | "expectedOf" | "hasExpectations">;
 
 /** Dependencies of a judge. */
-export interface JudgeParts {
+export interface JudgeParts extends Pick<RunParts, "observer" | "groups" | "delayNs"> {
   readonly session: Pick<TargetSession, "service" | "shared" | "serverNames">;
   readonly feed: JudgedFeed;
   readonly verbosity: 0 | 1 | 2;
-  readonly observer: RunObserver;
   /** Receives the responses whose tokens are measured. Default: none. */
   readonly responses?: ResponseSink | undefined;
   /** Receives the values that the target extracts from each successful response, its request's step, and its end time. */
   readonly onExtracted?: (values: readonly unknown[], step: number, atNs: number) => void;
-  /** The groups of requests, whose tags are part of records. Default: no groups. */
-  readonly groups?: RequestGroups | undefined;
-  /** Time by which the clock of the requests is set back. Default: 0 */
-  readonly delayNs?: number | undefined;
   /** The scenario's check of responses. Default: none. */
   readonly contentCheck?: ContentCheck | undefined;
   /** See {@link BehaviourPlan}. Default: false. */

@@ -1,12 +1,11 @@
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import type { ResponseRecord } from "../../result/request-record.ts";
+import { encoder } from "../../runtime/text.ts";
 import { formatTensors } from "../../service/tensor-json.ts";
 import type { Call } from "../../transport/call.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { Feed } from "../send/feed.ts";
 import type { Slots } from "../send/slots.ts";
-
-const encoder = new TextEncoder();
 
 /** Passes judged requests to the meter of their tokens: each prompt once, then each response and failure. */
 export class ResponsePacker {

@@ -39,11 +39,7 @@ export function sourcesOf(
   return sourceAddresses && new SourceTurns(sourceAddresses, first);
 }
 
-interface ParsedUrl {
-  readonly host: string;
-  readonly port: number;
-  readonly authority: string;
-  readonly pathPrefix: string;
+interface ParsedUrl extends Pick<Endpoint, "host" | "port" | "authority" | "pathPrefix"> {
   readonly isSecure: boolean;
   readonly hasPort: boolean;
 }

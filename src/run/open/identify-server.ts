@@ -4,7 +4,7 @@ import { sleepMs } from "../../runtime/clock.ts";
 import type { GrpcProbeResponse, ServiceApi, ServiceProbe } from "../../service/probe.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
 import { type NamedTarget, openNamedSocket } from "../../transport/named-socket.ts";
-import type { SourceTurns } from "../../transport/source-addresses.ts";
+import type { Endpoint } from "../../transport/request.ts";
 import { loadClient } from "./create-client.ts";
 
 const LIMIT_MS = 1500;
@@ -36,13 +36,9 @@ export interface FoundApi {
 }
 
 /** An address to query. */
-export interface AskedPlace {
-  readonly host: string;
-  readonly port: number;
+export interface AskedPlace extends Pick<Endpoint, "host" | "port" | "sources"> {
   /** Query over TLS, without verification. */
   readonly isSecure: boolean;
-  /** Source addresses of connections. Absent: the system's choice. */
-  readonly sources?: SourceTurns | undefined;
 }
 
 /** Sends requests that servers of each known kind answer. Takes a few seconds at most and never throws. */

@@ -33,13 +33,9 @@ export interface SharedTensorsOptions {
 }
 
 /** The run that needs shared memory. */
-export interface SharedRun {
+export interface SharedRun extends Omit<SharedTensorsOptions, "slotCount"> {
   readonly plan: Plan;
-  readonly memory: ServiceSharedMemory;
   readonly search: LevelSearch;
-  readonly service: Service;
-  readonly dataset: Dataset;
-  readonly ask: Ask;
 }
 
 /** Creates the shared memory of a run. @throws RunError when that fails; everything is released then */

@@ -3,14 +3,12 @@ import { defined } from "../../plan/objects.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { isSameBytes, NO_BYTES } from "../../runtime/bytes.ts";
+import { decoder, encoder } from "../../runtime/text.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
 import { ANY_RESPONSE, type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
 import { CollectedCheck } from "../collected-pieces.ts";
 import type { PayloadCodec } from "../content.ts";
 import { decodeToJson } from "./message-to-json.ts";
-
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
 
 export interface GrpcCodecOptions {
   /** `package.Service/Method`. */

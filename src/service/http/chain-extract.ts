@@ -1,4 +1,5 @@
 import { parseJson } from "../../plan/objects.ts";
+import { decoder } from "../../runtime/text.ts";
 import type { Header } from "../../transport/request.ts";
 import { NOT_JSON } from "../response-faults.ts";
 import { parseResponseQuery } from "../response-query.ts";
@@ -91,8 +92,6 @@ function findCookie(headers: readonly Header[], name: string): string | undefine
   const pairs = valuesOf(headers, "set-cookie").map((cookie) => (cookie.split(";")[0] ?? "").trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
-
-const decoder = new TextDecoder();
 
 export function readJson(bodies: readonly Uint8Array[]): unknown {
   const [body = new Uint8Array(0)] = bodies;

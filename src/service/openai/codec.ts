@@ -1,6 +1,7 @@
 import { parseJson } from "../../plan/objects.ts";
 import { writeJson } from "../../plan/show-value.ts";
 import { isSameBytes } from "../../runtime/bytes.ts";
+import { decoder, encoder } from "../../runtime/text.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -11,9 +12,6 @@ import { createPayloadChecks } from "./response-check.ts";
 import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
 import { readResponse } from "./response-text.ts";
 import { explainCutStream, hasEndMark, type StreamEnd } from "./stream-end.ts";
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /**
  * Creates the codec that encodes payloads as requests to a path.

@@ -1,4 +1,5 @@
 import { isObject } from "../../plan/objects.ts";
+import { decoder, encoder } from "../../runtime/text.ts";
 import type { Payload } from "../content.ts";
 import { formatJson, parseJson } from "../json-text.ts";
 import type { Conversation } from "../service.ts";
@@ -21,9 +22,6 @@ interface Layout {
 
 const CHAT: Layout = { messages: "messages", instructions: "system" };
 const RESPONSES: Layout = { messages: "input", instructions: "instructions" };
-
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
 
 /**
  * A session of requests of the kinds chat, multimodal, Anthropic messages or responses. Each turn is sent with the messages of the

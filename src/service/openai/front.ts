@@ -1,4 +1,5 @@
 import { isObject, parseJson } from "../../plan/objects.ts";
+import { decoder } from "../../runtime/text.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { createResponseReader } from "../response-reader.ts";
 import {
@@ -45,8 +46,6 @@ function describeService(target: OpenAiTargetPlan): Service {
     ),
   };
 }
-
-const decoder = new TextDecoder();
 
 const MODELS: Query = {
   request: { path: "/v1/models", method: "GET", headers: [], payload: new Uint8Array(0) },

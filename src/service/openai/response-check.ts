@@ -1,5 +1,6 @@
 import { isObject, parseJson } from "../../plan/objects.ts";
 import { NO_BYTES } from "../../runtime/bytes.ts";
+import { decoder } from "../../runtime/text.ts";
 import {
   type CreateResponseCheck,
   faultOf,
@@ -26,8 +27,6 @@ export function createPayloadChecks(kind: ResponseKind | undefined): CreateRespo
 /** Enough to cover everything before a response's text. */
 const BODY_HEAD_BYTES = 256;
 const BODY_TAIL_BYTES = 2;
-
-const decoder = new TextDecoder();
 
 class PayloadResponseCheck implements ResponseCheck {
   private readonly kind: ResponseKind | undefined;

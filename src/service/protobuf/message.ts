@@ -1,3 +1,4 @@
+import { encoder } from "../../runtime/text.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { ProtoReader, ProtoWriter, WIRE } from "./wire.ts";
 
@@ -263,8 +264,6 @@ function isDefault(type: ScalarType | EnumSpec, item: ProtoValue): boolean {
   if (typeof type === "object") return item === type.names[0];
   return item === "" || item === 0 || item === false || (item instanceof Uint8Array && item.length === 0);
 }
-
-const encoder = new TextEncoder();
 
 function formatScalar(type: ScalarType | EnumSpec, item: ProtoValue): string {
   if (item instanceof Uint8Array) return `"${escapeBytes(item)}"`;

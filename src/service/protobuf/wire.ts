@@ -1,4 +1,5 @@
 import { isSameBytes } from "../../runtime/bytes.ts";
+import { decoder, encoder } from "../../runtime/text.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { latin1Text } from "../../transport/latin1.ts";
 
@@ -11,8 +12,6 @@ export const PAST_MESSAGE = "protobuf field reaches past its message";
 
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const SHORT_BYTES = 24;
 
 /** Writes one message. */

@@ -1,4 +1,5 @@
 import { parseJson } from "../../plan/objects.ts";
+import { decoder } from "../../runtime/text.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import { type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
@@ -10,7 +11,6 @@ import { encodeForm } from "../multipart.ts";
 import { explainPage, isPage, PAGE_FOUND } from "../response-faults.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
-const decoder = new TextDecoder();
 const SAMPLE: SampleResponse = {
   headers: [["Content-Type", "application/json"]],
   parts: [new TextEncoder().encode('{"label":0.5}')],

@@ -1,12 +1,11 @@
 import { parseJson } from "../../plan/objects.ts";
 import { RunError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
+import { decoder } from "../../runtime/text.ts";
 import { type Ask, modelNamed, type Query, SEPARATE_REQUESTS, type Service, type ServiceFront } from "../service.ts";
 import { createTorchServeCodec, predictionPath } from "./codec.ts";
 import { listTorchServeModels, managementUrlsOf } from "./list-models.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
-
-const decoder = new TextDecoder();
 
 /** Creates the front of a target. TorchServe does not describe a model's inputs, so the only query is whether the model exists. */
 export function createTorchServeFront(target: TorchServeTargetPlan, defaultPort: number): ServiceFront {

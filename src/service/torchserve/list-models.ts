@@ -1,4 +1,5 @@
 import { defined, parseJson } from "../../plan/objects.ts";
+import { decoder } from "../../runtime/text.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { type Ask, type ListedModel, modelNamed, type Query } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
@@ -6,8 +7,6 @@ import type { TorchServeTargetPlan } from "./target.ts";
 /** Maximum number of models in one response of the management API. */
 const PAGE_MODELS = 100;
 const MAX_PAGES = 20;
-
-const decoder = new TextDecoder();
 
 interface Page {
   readonly names: readonly string[];

@@ -1,5 +1,6 @@
 import { parseJson } from "../../plan/objects.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
+import { decoder, encoder } from "../../runtime/text.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import type { SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
 import type { Query } from "../service.ts";
@@ -38,9 +39,6 @@ function describeRegion(region: SharedRegion): object {
 function commandQuery(path: string, body: string): Query {
   return { ...httpQuery("POST", path, body), read: () => undefined };
 }
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** Creates a query over HTTP with a JSON response. */
 export function httpQuery(method: "GET" | "POST", path: string, body = ""): Query {

@@ -2,6 +2,7 @@ import { parseJson } from "../../plan/objects.ts";
 import { RunError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { joinBytes, NO_BYTES } from "../../runtime/bytes.ts";
+import { decoder, encoder } from "../../runtime/text.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -31,9 +32,6 @@ export interface HttpCodecOptions {
 
 /** Text before a request's id. */
 const ID_START = '{"id":"';
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** Returns the path of a model's resource: `/v2/models/NAME[/versions/VERSION]SUFFIX`. */
 export function modelPath(model: Pick<ModelInfo, "name" | "version">, suffix: string): string {

@@ -1,4 +1,5 @@
 import { isObject, parseJson } from "../../plan/objects.ts";
+import { decoder } from "../../runtime/text.ts";
 import {
   type CreateResponseCheck,
   faultOf,
@@ -28,8 +29,6 @@ export function createHttpChecks(places: Places, expected?: ExpectedResponse): C
 /** Enough to cover names, datatypes and shapes at the start of JSON responses. */
 const JSON_HEAD_BYTES = 256;
 const JSON_TAIL_BYTES = 2;
-
-const decoder = new TextDecoder();
 
 class HttpResponseCheck implements ResponseCheck {
   /** Known responses with binary data. */

@@ -1,4 +1,5 @@
 import { NO_BYTES } from "../../runtime/bytes.ts";
+import { encoder } from "../../runtime/text.ts";
 import type { SequenceMark } from "../content.ts";
 import { encodeMessage } from "../protobuf/message.ts";
 import { INFER_REQUEST } from "./messages.ts";
@@ -7,8 +8,6 @@ import { INFER_REQUEST } from "./messages.ts";
  * Stamps for requests of sequences (Triton's sequence extension). Encoded by hand, because every request has a different
  * stamp.
  */
-
-const encoder = new TextEncoder();
 
 /** Returns the stamp function for a model's sequence ids. @param hasTextIds whether ids are texts instead of numbers */
 export function httpSequenceStamp(hasTextIds: boolean): (mark: SequenceMark) => Uint8Array {

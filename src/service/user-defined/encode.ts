@@ -1,4 +1,5 @@
 import { type UserError, userError } from "../../plan/problem.ts";
+import { encoder } from "../../runtime/text.ts";
 import {
   HEADER_NAME,
   HEADER_VALUE,
@@ -17,8 +18,6 @@ export interface CustomOrigin {
   readonly input: unknown;
   readonly request: WireRequest;
 }
-
-const encoder = new TextEncoder();
 
 /**
  * Encodes the request of an input.

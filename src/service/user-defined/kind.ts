@@ -1,5 +1,6 @@
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import { joinBytes } from "../../runtime/bytes.ts";
+import { decoder } from "../../runtime/text.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import type { PayloadCodec, ResponseReader } from "../content.ts";
@@ -66,8 +67,6 @@ const codec: PayloadCodec = {
   describe: ({ payload }) => describeBytes(payload),
   sampleResponse: () => SAMPLE,
 };
-
-const decoder = new TextDecoder();
 
 /** Creates the reader of a target's responses; undefined if neither `check` nor `extract` needs their content. */
 function createCustomReader(target: CustomTargetPlan): ResponseReader | undefined {

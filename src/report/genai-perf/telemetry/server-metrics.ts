@@ -1,6 +1,6 @@
 import { PERCENTILES, summarize } from "../../../measure/numpy-statistics.ts";
 import { wrapWords } from "../../../plan/terminal-text.ts";
-import { VERSION } from "../../../runtime/version.ts";
+import { VERSION } from "../../../runtime/this-program.ts";
 import { estimateQuantile } from "../../../telemetry/histogram-estimate.ts";
 import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries, ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";

@@ -5,7 +5,7 @@ import { messageOf } from "../../../plan/problem.ts";
 import { msToSec, nsToSec } from "../../../plan/units.ts";
 import { urlsOf } from "../../../registry/service-kinds.ts";
 import { nowNs, toEpochNs } from "../../../runtime/clock.ts";
-import { VERSION } from "../../../runtime/version.ts";
+import { VERSION } from "../../../runtime/this-program.ts";
 import type { Report, TextSink } from "../../report.ts";
 import { type Labels, listMetrics, type Metric } from "../metric-list.ts";
 import type { RunState } from "../run-state.ts";

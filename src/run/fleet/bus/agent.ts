@@ -4,7 +4,7 @@ import type { BusPlan } from "../../../plan/plan.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
 import type { FileMirror } from "../../../runtime/files.ts";
-import { VERSION } from "../../../runtime/version.ts";
+import { VERSION } from "../../../runtime/this-program.ts";
 import { openThreadSeat, type Seat, type SeatListener } from "../seat.ts";
 import {
   type AgentInfo,

@@ -4,7 +4,7 @@ import type { BusPlan, Plan } from "../../../plan/plan.ts";
 import { RunError } from "../../../plan/problem.ts";
 import { countOf, msToNs, msToSec, nsToMs } from "../../../plan/units.ts";
 import { nowNs, sleepUnless } from "../../../runtime/clock.ts";
-import { VERSION } from "../../../runtime/version.ts";
+import { VERSION } from "../../../runtime/this-program.ts";
 import type { FunctionsSource } from "../../../scenario/thread-functions.ts";
 import type { RunSignal } from "../../interrupt.ts";
 import type { Seat, SeatListener } from "../seat.ts";

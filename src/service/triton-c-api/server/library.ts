@@ -1,5 +1,5 @@
-import { type NativeFunction, openLibrary } from "../../../runtime/ffi/ffi.ts";
-import { NativeError, type NativeSignature, type NativeSymbols } from "../../../runtime/ffi/native.ts";
+import { type NativeLibrary, openLibrary } from "../../../runtime/ffi/ffi.ts";
+import { NativeError, type NativeSymbols } from "../../../runtime/ffi/native.ts";
 
 /** Error of a failed call of Triton's library. */
 export class TritonError extends Error {
@@ -81,7 +81,7 @@ type Symbols = typeof SYMBOLS;
 type Name = keyof Symbols;
 
 /** Triton's library, ready to call. */
-export interface TritonLibrary {
+export interface TritonLibrary extends Pick<NativeLibrary<NativeSymbols>, "readText" | "readMemory" | "functionAt"> {
   /** Calls a function that may return an error. @throws TritonError */
   call(name: Name, ...args: readonly (number | bigint | Uint8Array)[]): void;
   /** Throws an error that a function returned, unless it is 0n. @param isOwned whether to delete the error. Default: true */
@@ -89,9 +89,6 @@ export interface TritonLibrary {
   /** Calls a function and returns its result, without checking it for an error. */
   readonly get: (name: Name, ...args: readonly (number | bigint | Uint8Array)[]) => bigint;
   addressOf(name: Name): bigint;
-  readText(address: bigint): string;
-  readMemory(address: bigint, sizeBytes: number): Uint8Array;
-  functionAt<const Signature extends NativeSignature>(address: bigint, signature: Signature): NativeFunction<Signature>;
 }
 
 /** Opens the library. @throws NativeError with the loader's reason */

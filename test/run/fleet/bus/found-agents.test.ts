@@ -8,7 +8,7 @@ import { RunAgent } from "../../../../src/run/fleet/bus/run-agent.ts";
 import { openTcpHub } from "../../../../src/run/fleet/bus/tcp-bus.ts";
 import { RunSignal } from "../../../../src/run/interrupt.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
-import { VERSION } from "../../../../src/runtime/version.ts";
+import { VERSION } from "../../../../src/runtime/this-program.ts";
 import { LIMIT } from "../../../time-limit.ts";
 import { KserveServer, withServer } from "../../kserve-server.ts";
 import { count, forMs, holdAt, nats, planFor, run, start, useNats, withAgents } from "./with-agents.ts";
