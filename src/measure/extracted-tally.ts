@@ -57,12 +57,13 @@ export function estimateExtractedMean(
   return meanInterval(numbers.mean, deviationOf(numbers), effective, { confidence, skewness: skewnessOf(numbers) });
 }
 
-/** Joins the values of several measurements by name; undefined if none has any. */
+/** Joins the values of several measurements by name; undefined if none has any. Leaves out a name that has several units. */
 export function joinExtracted(parts: readonly (readonly Extracted[] | undefined)[]): readonly Extracted[] | undefined {
   const known = parts.flatMap((part) => part ?? []);
   if (parts.every((part) => part === undefined)) return undefined;
   // The members of a mix may extract different values.
-  return [...new Set(known.map(({ name }) => name))].map((name) => joinNamed(known.filter((one) => one.name === name)));
+  const byName = [...Map.groupBy(known, ({ name }) => name).values()];
+  return byName.filter((same) => new Set(same.map(({ unit }) => unit)).size === 1).map(joinNamed);
 }
 
 function joinNamed(parts: readonly Extracted[]): Extracted {

@@ -38,28 +38,32 @@ export function subtractCounters(
   const chosen = newestOf(moved);
   if (chosen === undefined) return undefined;
   const base = find(before, chosen);
-  const increase = countersBy((name) => chosen[name] - (base?.[name] ?? 0));
-  // A server that restarted may have counted more requests since than before it, but a shorter time.
-  if (COUNTERS.some((name) => increase[name] < 0)) return undefined;
+  if (hasDecreased(base, chosen)) return undefined;
   return {
-    ...increase,
+    ...countersBy((name) => chosen[name] - (base?.[name] ?? 0)),
     name: chosen.name,
     version: chosen.version,
     hasManyVersions: moved.length > 1,
-    composing: mergeComposing([model.composing.map((called) => subtractCalled(before, after, model, called))], add),
+    composing: mergeComposing([model.composing.flatMap((called) => subtractCalled(before, after, model, called))], add),
   };
 }
 
-/** Returns the increase of a called model; zeros if it was not called. */
+/** A server that restarted may have counted more requests since than before it, but a shorter time. */
+function hasDecreased(before: ServerCounters | undefined, after: ServerCounters): boolean {
+  return before !== undefined && COUNTERS.some((name) => after[name] < before[name]);
+}
+
+/** Returns the increase of a called model; zeros if it was not called, nothing if it was loaded again. */
 function subtractCalled(
   before: readonly ServerCounters[],
   after: readonly ServerCounters[],
   caller: ComposingModel,
   model: ComposingModel,
-): ServerDelta {
+): ServerDelta | [] {
   const known = after.filter(({ name }) => name === model.name);
   const delta = subtractCounters(before, after, model);
   if (delta === undefined) {
+    if (known.some((entry) => hasDecreased(find(before, entry), entry))) return [];
     return {
       ...countersBy(() => 0),
       name: model.name,

@@ -81,7 +81,7 @@ export class OutputFile {
     this.writeBytes(Buffer.from(this.isMasked ? maskSecrets(text) : text));
   }
 
-  /** Appends bytes like {@link write}, but masks nothing. */
+  /** Appends bytes like {@link write}. Secrets in them must be masked. */
   writeBytes(bytes: Uint8Array): void {
     writeAll(this.fd as number, bytes, this.writtenBytes, (count) => {
       this.writtenBytes += count;

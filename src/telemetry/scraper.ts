@@ -8,7 +8,7 @@ import { ScrapeTally } from "./scrape-tally.ts";
 export interface ScraperOptions {
   readonly url: string;
   readonly intervalMs: number;
-  /** Fetches the metrics as text; rejects with the reason for a failure. */
+  /** Fetches the metrics as text; rejects with the reason for a failure. Not called again until it has settled. */
   fetch(): Promise<string>;
   /** Called for the first failure only. @param isFirst whether no scrape had succeeded before */
   onFailure(reason: string, isFirst: boolean): void;

@@ -12,7 +12,10 @@ const START_LIMIT_S = 20;
 
 /** One run of one client. CPU time is that of the whole process tree, start and end included; requests are the server's count. */
 export type Sample = {
+  requests: number;
   cpuUsPerRequest: number;
+  /** What a run costs more than a short one, for each request that it sends more. NaN where no short one was made. */
+  cpuUsPerFurther: number;
   requestsPerSec: number;
   p50Us: number;
   p99Us: number;
@@ -71,7 +74,9 @@ export async function measureRun(
   if (wrong !== undefined) throw new Error(`${client.name} ${wrong}:\n${(stdout + stderr).slice(-600)}`);
   const seconds = Number(counter.lastNs - counter.firstNs) / 1e9;
   return {
+    requests,
     cpuUsPerRequest: cost.cpuUs / requests,
+    cpuUsPerFurther: Number.NaN,
     requestsPerSec: (requests - 1) / seconds,
     ...client.readReport(stdout),
     peakMb: cost.peakMb,
@@ -80,6 +85,26 @@ export async function measureRun(
     lateP50Us: late?.p50Us ?? Number.NaN,
     lateP99Us: late?.p99Us ?? Number.NaN,
   };
+}
+
+const SHORT: Pace = { windowMs: 500, durationS: 2 };
+
+/** Measures a run like {@link measureRun}, and before it a short one: the difference is without start, compiled code and reports. */
+export async function measureFurther(
+  ...[client, load, stub, pace, cores]: Parameters<typeof measureRun>
+): Promise<Sample> {
+  const short = await measureRun(client, load, stub, SHORT, cores);
+  const long = await measureRun(client, load, stub, pace, cores);
+  return { ...long, cpuUsPerFurther: costOfFurther(short, long) };
+}
+
+/** CPU time of each request, or chunk, that the longer of two runs has more. */
+export function costOfFurther(
+  short: Pick<Sample, "requests" | "cpuUsPerRequest">,
+  long: Pick<Sample, "requests" | "cpuUsPerRequest">,
+): number {
+  const cpuUs = long.requests * long.cpuUsPerRequest - short.requests * short.cpuUsPerRequest;
+  return cpuUs / (long.requests - short.requests);
 }
 
 /** How late a thread that only sleeps wakes on a core, µs: what every client there has to live with. */

@@ -25,7 +25,7 @@ import {
 import { renderGoals } from "./goals.ts";
 import { inProcessTitle, measureInProcess } from "./in-process.ts";
 import { type InstructionFigures, instructionsTitle, measureInstructions } from "./instructions/measure.ts";
-import { buildMeasure, measureRun, measureSleep, measureStart, type Sample } from "./measure.ts";
+import { buildMeasure, measureFurther, measureRun, measureSleep, measureStart, type Sample } from "./measure.ts";
 import { goalsOf, measureLongMemory, renderLongMemory } from "./memory/long.ts";
 import { measureMemory } from "./memory/short.ts";
 import { type Cores, chooseCores } from "./pin.ts";
@@ -182,13 +182,13 @@ async function runRounds(
   );
   const samples: Samples = new Map(chosen.map(({ title }) => [title, new Map()]));
   for (let round = 0; round < rounds; round++) {
-    for (const { title, load } of chosen) {
+    for (const { title, load, hasShort = false } of chosen) {
       const taking = clients.filter((client) => takesPart(client, load));
       for (const client of rotate(taking, round)) {
         try {
           const stub = load.isPinned ? servers.pinned : servers.free;
           const cores = load.isPinned ? servers.cores : undefined;
-          const sample = await measureRun(client, load, stub, pace, cores);
+          const sample = await (hasShort ? measureFurther : measureRun)(client, load, stub, pace, cores);
           const own = samples.get(title);
           own?.set(client.name, [...(own.get(client.name) ?? []), sample]);
           console.error(`round ${round + 1}/${rounds}  ${title}  ${client.name}: ${summarise(sample)}`);

@@ -47,12 +47,13 @@ const OWN_CORES =
 
 /** The rows in their order. */
 export const SUMMARY: readonly SummaryRow[] = [
-  ...["HTTP, 16 concurrent", "HTTP, 256 concurrent"].map((only) => bench(`${only}: CPU per request, of wrk's`, only)),
-  ...["gRPC, 16 concurrent", "gRPC, 256 concurrent", "gRPC streams, 16 concurrent"].map((only) =>
-    bench(`${only}: CPU per request, of perf_analyzer's`, only),
-  ),
+  ...["HTTP, 16 concurrent", "HTTP, 256 concurrent"].flatMap((only) => costs(only, "wrk's")),
+  ...["gRPC, 16 concurrent", "gRPC, 256 concurrent"].flatMap((only) => costs(only, "perf_analyzer's")),
+  bench("gRPC streams, 16 concurrent: CPU per request, of perf_analyzer's", "gRPC streams, 16 concurrent"),
   row("bench:generative", "streams, perf_analyzer's command: CPU per chunk, µs"),
+  row("bench:generative", "streams, perf_analyzer's command: CPU per chunk without the start, µs"),
   row("bench:generative", "streams, genai-perf's command: CPU per chunk, µs"),
+  row("bench:generative", "streams, genai-perf's command: CPU per chunk without the start, µs"),
   row("bench:generative", "streams, the same command: perf_analyzer's chunks/s, of ours"),
   row("bench:generative", "200 streams, the same command: perf_analyzer's chunks/s, of ours"),
   bench("HTTP, tensors of 1 MiB, 16 concurrent: requests/s of the plain copy, of ours", "1 MiB"),
@@ -99,6 +100,13 @@ export const SUMMARY: readonly SummaryRow[] = [
   row("bench:find-max", "searches that are not right, %"),
   ...["HTTP", "gRPC"].map((way) => bench(`${way}: start to first request, ms`, "start")),
 ];
+
+/** The goals of a case's CPU time: of a whole run, and of a request that it sends more than a short one. */
+function costs(only: string, peer: string): readonly SummaryRow[] {
+  return ["CPU per request", "CPU per request without the start"].map((what) =>
+    bench(`${only}: ${what}, of ${peer}`, only),
+  );
+}
 
 function row(bench: Bench, text: string): SummaryRow {
   return { bench, text };

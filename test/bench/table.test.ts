@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cpus } from "node:os";
 import { describe, test } from "node:test";
 import { executableName, originalName } from "./clients.ts";
-import type { Sample } from "./measure.ts";
+import { costOfFurther, type Sample } from "./measure.ts";
 import { parseCores } from "./pin.ts";
 import { cases, judge, type Samples } from "./table.ts";
 
@@ -19,7 +19,9 @@ describe("the cores a process may use", () => {
 /** Samples of one round in which the executable takes this share of perf_analyzer's CPU time and is this late. */
 function sampleAll(share: number, lateP99Us: number): Samples {
   const sample: Sample = {
+    requests: 1000,
     cpuUsPerRequest: 100,
+    cpuUsPerFurther: 100,
     requestsPerSec: 1,
     p50Us: 1,
     p99Us: 1,
@@ -29,7 +31,7 @@ function sampleAll(share: number, lateP99Us: number): Samples {
     lateP50Us: 1,
     lateP99Us: 1,
   };
-  const own = { ...sample, cpuUsPerRequest: 100 * share, lateP99Us };
+  const own = { ...sample, cpuUsPerRequest: 100 * share, cpuUsPerFurther: 100 * share, lateP99Us };
   return new Map(
     cases.map(({ title }) => [
       title,
@@ -66,4 +68,9 @@ describe("goals with a core each", () => {
       ...(cpus().length < 4 ? [] : ["HTTP rate of 30,000/s, two threads that send: p99 lateness at the server, ms"]),
     ]);
   });
+});
+
+test("a request costs without the start what the longer of two runs costs more, for each request more", () => {
+  const short = { requests: 100, cpuUsPerRequest: 50 };
+  assert.equal(costOfFurther(short, { requests: 400, cpuUsPerRequest: 20 }), 10);
 });

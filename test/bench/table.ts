@@ -10,6 +10,8 @@ export type Case = {
   load: Load;
   /** Goal of a case with a core each: CPU per request, of perf_analyzer's. At a rate it is 1. Absent: there is none. */
   mostCpuRatio?: number;
+  /** A short run is made too, so that the cost of a request without the start is known. */
+  hasShort?: boolean;
 };
 
 /** Samples of every round, by case title and client name. */
@@ -22,6 +24,7 @@ const HTTP = "HTTP, 16 concurrent";
 const GRPC = "gRPC, 16 concurrent";
 const HTTP_1 = "HTTP, 1 concurrent";
 const GRPC_1 = "gRPC, 1 concurrent";
+const GRPC_256 = "gRPC, 256 concurrent";
 const HTTP_256 = "HTTP, 256 concurrent";
 const BULK = "HTTP, tensors of 1 MiB, 16 concurrent";
 const HTTP_SHARED = "HTTP shared memory, 16 concurrent";
@@ -37,12 +40,12 @@ const HIGH_RATE = 30_000;
 const NO_PEER = Number.POSITIVE_INFINITY;
 
 export const cases: Case[] = [
-  pinned(HTTP, { way: "http" }),
-  pinned(GRPC, { way: "grpc" }, 0.12),
-  { title: pinnedTitle(HTTP_256), load: { way: "http", concurrency: 256, isPinned: true } },
+  { ...pinned(HTTP, { way: "http" }), hasShort: true },
+  { ...pinned(GRPC, { way: "grpc" }, 0.12), hasShort: true },
+  { title: pinnedTitle(HTTP_256), load: { way: "http", concurrency: 256, isPinned: true }, hasShort: true },
   { title: TWO_THREADS, load: { way: "http", concurrency: 256, workers: 2 } },
   { title: pinnedTitle(BULK), load: { way: "http", concurrency: 16, isPinned: true, isBulk: true } },
-  pinned("gRPC, 256 concurrent", { way: "grpc", concurrency: 256 }, 0.12),
+  { ...pinned(GRPC_256, { way: "grpc", concurrency: 256 }, 0.12), hasShort: true },
   { title: HTTP_1, load: { way: "http", concurrency: 1 } },
   { title: GRPC_1, load: { way: "grpc", concurrency: 1 } },
   pinned("HTTP sequences, 16 concurrent", { way: "http", sequences: true }),
@@ -85,18 +88,21 @@ export function judge(samples: Samples, starts: Starts): Goal[] {
   const ownCpu = (what: string) => middle(pinnedTitle(what), executableName, "cpuUsPerRequest");
   const startMs = (way: string) => median(starts.get(way)?.get(executableName) ?? []);
   const peers = (title: string, field: Field) => describePeers(samples, title, field);
-  const ofWrkGoal = (what: string): Judged => [
-    `${what}: CPU per request, of wrk's`,
-    ofWrk(what),
-    1,
-    peers(pinnedTitle(what), "cpuUsPerRequest"),
+  const ofWrkGoals = (what: string): Judged[] => [
+    [`${what}: CPU per request, of wrk's`, ofWrk(what), 1, peers(pinnedTitle(what), "cpuUsPerRequest")],
+    [
+      `${what}: CPU per request without the start, of wrk's`,
+      ratio(pinnedTitle(what), "wrk", "cpuUsPerFurther"),
+      1,
+      peers(pinnedTitle(what), "cpuUsPerFurther"),
+    ],
   ];
   const bulk = pinnedTitle(BULK);
   const oneThread = middle(pinnedTitle(HTTP_256), executableName, "requestsPerSec");
   const twoThreads = middle(TWO_THREADS, executableName, "requestsPerSec");
   const goals: Judged[] = [
-    ofWrkGoal(HTTP),
-    ofWrkGoal(HTTP_256),
+    ...ofWrkGoals(HTTP),
+    ...ofWrkGoals(HTTP_256),
     [
       `${BULK}: requests/s of the plain copy, of ours`,
       1 / ratio(bulk, copyName, "requestsPerSec"),
@@ -145,6 +151,7 @@ type Judged = [text: string, measured: number, limit: number | undefined, peers?
 
 const PEER_UNITS: Partial<Record<Field, string>> = {
   cpuUsPerRequest: "µs CPU/request",
+  cpuUsPerFurther: "µs CPU/request",
   requestsPerSec: "requests/s",
   p50Us: "µs p50",
   lateP99Us: "µs p99 late",
@@ -180,13 +187,18 @@ interface Judging {
 }
 
 /** Of a case with a core each. The rate has to be kept besides. */
-function goalsOfPinned({ title, load, mostCpuRatio }: Case, { ratio, middle, peers }: Judging): Judged[] {
+function goalsOfPinned({ title, load, mostCpuRatio, hasShort }: Case, { ratio, middle, peers }: Judging): Judged[] {
   if (mostCpuRatio === undefined) return [];
   const what = title.slice(0, title.lastIndexOf(","));
   const text = `${what}: CPU per request, of perf_analyzer's`;
   const cpu = ratio(title, originalName, "cpuUsPerRequest");
   const cpuPeers = peers(title, "cpuUsPerRequest");
-  if (load.ratePerSec === undefined) return [[text, cpu, mostCpuRatio, cpuPeers]];
+  if (load.ratePerSec === undefined) {
+    const further = ratio(title, originalName, "cpuUsPerFurther");
+    const furtherText = `${what}: CPU per request without the start, of perf_analyzer's`;
+    const whole: Judged = [text, cpu, mostCpuRatio, cpuPeers];
+    return hasShort ? [whole, [furtherText, further, mostCpuRatio, peers(title, "cpuUsPerFurther")]] : [whole];
+  }
   const lateMs = middle(title, executableName, "lateP99Us") / 1000;
   const mostLateMs = load.workers === undefined || HAS_CORES_OF_TWO ? 1 : undefined;
   return [
@@ -207,7 +219,7 @@ export function renderReport(
   const head = `Measured ${date} on ${machine}; ${about.rounds} rounds interleaved, medians; ${versions.join(", ")}.`;
   const how =
     "`simple` at `-b 8` (1,024 tensor bytes each way) against the Go stub in test/servers on the same machine, which counts the requests. " +
-    "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
+    "CPU is user and system time of the client's whole process tree, start included; without the start it is what the run costs more than one of 2 s, for each request more; p50 and p99 are the tool's own; " +
     "connections are those the server accepted, the ones for metadata and statistics included. " +
     "Two threads that send share two cores with the server, which is then the limit: with more, `npm run bench -- --only threads` shows what they add. " +
     "`plain copy` writes the bytes of the same requests and reads the responses, and does nothing else; of gRPC on perf_analyzer's connections. " +
@@ -230,7 +242,7 @@ function describeFloor({ p50Us, p99Us, p999Us }: SleepLateness): string {
   return `A thread that does nothing but sleep woke ${p50} µs late on the client's core (p99 ${p99}, p99.9 ${p999}).`;
 }
 
-function renderCase({ title, load }: Case, clients: Client[], samples: Samples): string[] {
+function renderCase({ title, load, hasShort = false }: Case, clients: Client[], samples: Samples): string[] {
   const byClient = samples.get(title);
   if (byClient === undefined) return [];
   const base = median((byClient.get(executableName) ?? []).map((sample) => sample.cpuUsPerRequest));
@@ -249,11 +261,13 @@ function renderCase({ title, load }: Case, clients: Client[], samples: Samples):
       of("serverCores").toFixed(2),
     ];
     const late = load.ratePerSec === undefined ? [] : [formatUs(of("lateP50Us")), formatUs(of("lateP99Us"))];
-    return [[name, cpuUs.toFixed(2), `${(cpuUs / base).toFixed(2)} x`, ...rest, ...late]];
+    const further = hasShort ? [of("cpuUsPerFurther").toFixed(2)] : [];
+    return [[name, cpuUs.toFixed(2), ...further, `${(cpuUs / base).toFixed(2)} x`, ...rest, ...late]];
   });
   const header = [
     title,
     "CPU µs/request",
+    ...(hasShort ? ["without the start"] : []),
     "of rampart's",
     "requests/s",
     "p50 µs",

@@ -40,6 +40,17 @@ test("joined values are those of all", () => {
   assert.equal(joinExtracted([undefined]), undefined);
 });
 
+test("numbers of different units are not joined", () => {
+  const [one] = extract(["x"], [[1]]);
+  const [other, same] = extract(["x", "y"], [[2, 3]]);
+  assert.ok(one !== undefined && other !== undefined && same !== undefined);
+  const joined = joinExtracted([[{ ...one, unit: "ms" }], [{ ...other, unit: "s" }, same]]);
+  assert.deepEqual(
+    joined?.map(({ name }) => name),
+    ["y"],
+  );
+});
+
 test("memory is bounded: many different values are rounded or counted together", () => {
   const many = Array.from({ length: 200_000 }, (_, at) => [1 + at / 200_000]);
   const texts = Array.from({ length: 3000 }, (_, at) => [`text ${at}`]);

@@ -55,7 +55,7 @@ test("a server that restarted has no times, even if it has counted more requests
   const caller = { ...simple, composing: [{ name: "called", version: "", composing: [] }] };
   const called = (of: readonly ServerCounters[]): ServerCounters[] => of.map((one) => ({ ...one, name: "called" }));
   const delta = subtractCounters([counters("1", 1), ...called(before)], [counters("1", 5), ...called(after)], caller);
-  assert.deepEqual([delta?.successCount, delta?.composing[0]?.successCount], [4, 0]);
+  assert.deepEqual([delta?.successCount, delta?.composing], [4, []]);
 });
 
 test("a version loaded meanwhile counts from zero", () => {

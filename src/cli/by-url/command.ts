@@ -3,6 +3,7 @@ import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { maskText, registerHeaders } from "../../plan/secrets.ts";
+import { escapeControls } from "../../plan/terminal-text.ts";
 import { describeTime, estimateAllRuns } from "../../registry/estimate-time.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
@@ -96,7 +97,8 @@ function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
 
 /** Prints a sentence beside the report. */
 function sayBeside(text: string, flags: FlagValues, io: CommandIo): void {
-  if (!flags.has("quiet")) io.err(`${toTerminal(text, io)}\n`);
+  // A secret must be masked before a line break comes into it.
+  if (!flags.has("quiet")) io.err(`${toTerminal(escapeControls(maskText(text)), io)}\n`);
 }
 
 interface UrlRequest {

@@ -165,15 +165,18 @@ export function hasVerdicts({ base, next, levels }: Comparison): boolean {
   return isRepeated || levels.some(({ metrics }) => metrics.some(({ change }) => change.basis !== "none"));
 }
 
-/** Describes how many runs a comparison lacks to estimate the variation between them; undefined if it has enough. */
-export function describeTooFewRuns(comparison: Comparison): string | undefined {
+/**
+ * Describes how many runs a comparison lacks to estimate the variation between them; undefined if it has enough.
+ * @param isAlone whether the reason stands nowhere else. Default: false, because the first screen begins with it
+ */
+export function describeTooFewRuns(comparison: Comparison, isAlone = false): string | undefined {
   const few = [comparison.base, comparison.next].filter(({ runs }) => runs.length < 2).map(({ name }) => name);
   if (few.length === 0) return undefined;
   const remedy = "give 2 runs on each side at least, better 5";
   const which = few.length === 2 ? "each side has one run" : `${few[0]} has one run`;
   if (hasVerdicts(comparison)) return `${which}, so the intervals lack how runs differ: ${remedy}`;
-  // The first screen begins with the reason.
-  return `${few.length === 2 ? "" : `${which}: `}${remedy} (repeat in a scenario, or several files)`;
+  const reason = isAlone ? `${which}, so a change may be chance: ` : few.length === 2 ? "" : `${which}: `;
+  return `${reason}${remedy} (repeat in a scenario, or several files)`;
 }
 
 /**

@@ -116,7 +116,7 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
 function toMetricCase({ level, metric, state }: StrictMetric, { comparison }: ComparedSides, isSeveral: boolean): Case {
   const needed =
     metric.runsNeeded === undefined ? "" : `; ${describeRuns(metric.runsNeeded)} runs on each side would decide`;
-  const few = describeTooFewRuns(comparison);
+  const few = describeTooFewRuns(comparison, true);
   return {
     name: `${isSeveral ? `${comparison.next.name}: ` : ""}${metric.metric.label} at ${level}`,
     ...{ timeSec: 0, state, kind: metric.verdict },

@@ -68,6 +68,7 @@ export class LineFile {
   putFrame(text: string): void {
     this.flush();
     this.text.append(text);
+    maskFrom(this.text, 0);
     this.write([]);
     this.last = undefined;
   }

@@ -2,7 +2,7 @@ import { copyBytes } from "../../runtime/bytes.ts";
 
 const FIRST_BYTES = 128 * 1024;
 /** A larger buffer is dropped once its text is. */
-const MOST_KEPT_BYTES = 1024 * 1024;
+const MOST_KEPT_BYTES = 4 * 1024 * 1024;
 /** Below this length, a loop is faster than a native call. */
 const NATIVE_FROM = 32;
 const ZERO = 0x30;

@@ -241,7 +241,8 @@ const NO_BREAK = "\u00a0";
 export function wrapText(text: string, width: number): string[] {
   if (text.length <= width) return [text.replaceAll(NO_BREAK, " ")];
   const bare = text.trimStart();
-  const indent = " ".repeat(text.length - bare.length);
+  // The text may be a server's, and its indent as long as the line.
+  const indent = " ".repeat(Math.min(text.length - bare.length, width >> 1));
   const room = width - indent.length;
   const joined = bare.replace(UNIT, NO_BREAK);
   const words = joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${room}}`, "gu")) ?? [""]);

@@ -13,6 +13,8 @@ export interface MeasuredCase extends Case {
   readonly isPinned?: boolean;
   /** The plain copy of its streams is measured too. */
   readonly hasCopy?: boolean;
+  /** A short run is made too, so that the cost of a chunk without the start is known. */
+  readonly hasShort?: boolean;
   readonly loadOf: (tool: string) => Load | undefined;
 }
 
@@ -40,6 +42,7 @@ export const CASES: readonly MeasuredCase[] = [
     stub: {},
     loadOf: (tool) => ({ isStreaming: true, concurrency: 16, requests: tool.endsWith("perf") ? 1000 : 10_000 }),
     hasCopy: true,
+    hasShort: true,
   },
   {
     title: "streams with 50 ms to the first token and 10 ms between tokens, 100 concurrent",

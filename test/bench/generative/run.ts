@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
 import { benchFolder, copyName, root } from "../clients.ts";
-import { buildMeasure, runMeasured } from "../measure.ts";
+import { buildMeasure, costOfFurther, runMeasured } from "../measure.ts";
 import { type Cores, chooseCores } from "../pin.ts";
 import { writeFigures } from "../write-figures.ts";
 import { CASES, MANY_CASES, type MeasuredCase } from "./cases.ts";
@@ -106,7 +106,7 @@ interface Place {
 
 async function take(
   tool: Tool,
-  { title, kind, stub: { tokens = 0 }, loadOf, hasCopy }: MeasuredCase,
+  { title, kind, stub: { tokens = 0 }, loadOf, hasCopy, hasShort }: MeasuredCase,
   place: Place,
   samples: Samples,
   problems: string[],
@@ -117,13 +117,22 @@ async function take(
   if (load === undefined || (kind === "report" && tool.name.endsWith("perf_analyzer"))) return;
   if (tool.name === copyName && hasCopy !== true) return;
   try {
-    const sample = await measure(tool, load, place, { kind, tokens });
+    const short = hasShort === true ? { ...load, requests: load.requests / 5 } : undefined;
+    const before = short && (await measure(tool, short, place, { kind, tokens }));
+    const long = await measure(tool, load, place, { kind, tokens });
+    const sample =
+      before === undefined ? long : { ...long, cpuUsPerFurther: costOfFurther(perChunk(before), perChunk(long)) };
     const own = samples.get(title) ?? new Map<string, Sample[]>();
     samples.set(title, own.set(tool.name, [...(own.get(tool.name) ?? []), sample]));
     console.error(`round ${round}  ${title}  ${tool.name}: ${JSON.stringify(sample)}`);
   } catch (error) {
     problems.push(`${title}, round ${round}: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+/** A sample as the cost of requests, of which each chunk is one. */
+function perChunk({ chunks, cpuUsPerChunk }: Sample): Parameters<typeof costOfFurther>[0] {
+  return { requests: chunks, cpuUsPerRequest: cpuUsPerChunk };
 }
 
 async function measure(
@@ -143,6 +152,7 @@ async function measure(
   const seconds = (lastNs - firstNs) / 1e9;
   return {
     requestsPerSec: requests / seconds,
+    chunks,
     chunksPerSec: chunks / seconds,
     cpuUsPerRequest: cost.cpuUs / requests,
     cpuUsPerChunk: chunks === 0 ? Number.NaN : cost.cpuUs / chunks,

@@ -62,15 +62,16 @@ test("text that is not kept can be taken back, whether or not it was written", (
   assert.equal(readFileSync(path, "utf8"), "kept\nlast\n");
 });
 
-test("secrets are masked in each line, whether it was added as one or in parts", () => {
+test("secrets are masked in each line, whether it was added as one or in parts, and between lines", () => {
   const path = join(makeFolder(), "lines.jsonl");
   registerSecret("a-secret-of-lines");
   const file = openLines(path);
+  file.putFrame("frame: a-secret-of-lines\n");
   file.put("é a-secret-of-lines\n");
   file.text.append("in parts: a-secret-");
   file.text.append("of-lines 好\n");
   file.endLine();
   file.put("last\n");
   file.commit();
-  assert.equal(readFileSync(path, "utf8"), "é ***\nin parts: *** 好\nlast\n");
+  assert.equal(readFileSync(path, "utf8"), "frame: ***\né ***\nin parts: *** 好\nlast\n");
 });

@@ -272,6 +272,8 @@ test("a text is split at spaces, and a word only where it is longer than the lin
   assert.deepEqual(wrapText("one two three", 7), ["one two", "three"]);
   assert.deepEqual(wrapText("abcdefghij", 4), ["abcd", "efgh", "ij"]);
   assert.deepEqual(wrapText("  one two three", 9), ["  one two", "  three"]);
+  assert.deepEqual(wrapText(`${" ".repeat(20)}one two`, 10), ["     one", "     two"]);
+  for (const spaces of [9, 10, 11]) assert.ok(wrapText(" ".repeat(spaces), 10).every(({ length }) => length <= 10));
   assert.deepEqual(wrapText('Use for: "5 s".', 12), ["Use for:", '"5 s".']);
   assert.deepEqual(wrapText("rate 0 % (limit < 5 %)", 19), ["rate 0 % (limit", "< 5 %)"]);
 });

@@ -80,10 +80,10 @@ export class Link {
   /** Time without a sign of life from the other side while one could have arrived. */
   private silentNs = 0;
   private tickedAtNs: number;
-  /** The last time in which this thread had no core. */
+  /** The last long time in which this thread had no core. */
   private standstill = { startNs: Number.NEGATIVE_INFINITY, lengthNs: 0 };
-  /** End of the wait for a bus that is away, if it ends early. */
-  private outageEndNs = Number.POSITIVE_INFINITY;
+  /** Since when a bus may be away for a shorter time only, and that time. */
+  private hastened: { readonly sinceNs: number; readonly mostOutageMs: number } | undefined;
   private wasConnected = true;
   private isClosed = false;
   /** Waits until all messages before a number are confirmed. */
@@ -131,9 +131,9 @@ export class Link {
     this.drains = this.drains.filter(({ before }) => before > first);
   }
 
-  /** Shortens the wait for a bus that is away to this time from now. */
+  /** Shortens the wait for a bus that is away, from now on. */
   hasten(mostOutageMs: number): void {
-    this.outageEndNs = this.clock.nowNs() + msToNs(mostOutageMs);
+    this.hastened = { sinceNs: this.clock.nowNs(), mostOutageMs };
   }
 
   close(): void {
@@ -246,8 +246,7 @@ export class Link {
     }
     this.wasConnected = isConnected;
     if (!isConnected) {
-      const endNs = Math.max(this.heardAtNs, this.sentAtNs) + msToNs(MOST_OUTAGE_MS);
-      if (nowNs > Math.min(endNs, this.outageEndNs)) this.lose("the bus cannot be reached");
+      if (nowNs > this.outageEndNs) this.lose("the bus cannot be reached");
       return;
     }
     if (this.silentNs > msToNs(mostSilenceMs)) {
@@ -263,6 +262,13 @@ export class Link {
     if (this.hasUnconfirmed || nowNs - this.sentAtNs >= msToNs(BEAT_MS)) this.confirm();
   }
 
+  /** Until when a bus may be away. */
+  private get outageEndNs(): number {
+    const { sinceNs, mostOutageMs } = this.hastened ?? { sinceNs: 0, mostOutageMs: MOST_OUTAGE_MS };
+    const lastNs = Math.max(this.heardAtNs, this.sentAtNs);
+    return Math.min(lastNs + msToNs(MOST_OUTAGE_MS), Math.max(lastNs, sinceNs) + msToNs(mostOutageMs));
+  }
+
   private sendAgain(): void {
     this.openCount = 0;
     this.openBytes = 0;
@@ -271,7 +277,7 @@ export class Link {
 
   private noteStandstill(nowNs: number): void {
     const lengthNs = nowNs - this.tickedAtNs;
-    if (lengthNs > msToNs(MOST_TICK_MS)) this.standstill = { startNs: this.tickedAtNs, lengthNs };
+    if (lengthNs > msToNs(MOST_SILENCE_MS - MOST_TICK_MS)) this.standstill = { startNs: this.tickedAtNs, lengthNs };
   }
 
   /** The other side has lost this one, perhaps because this one stood still. */

@@ -82,7 +82,7 @@ export class RunAgent implements FileReceiver {
       throw new RunError("unreachable", `${this.name} is lost: ${this.lost}`, "Start it again, or use fewer agents.");
   }
 
-  /** Call when the run is interrupted: a bus that is away must not delay its end for long. */
+  /** Call when the run is interrupted or aborted: a bus that is away must not delay its end for long. */
   hasten(): void {
     this.link.hasten(MOST_SILENCE_MS);
   }

@@ -341,3 +341,14 @@ test("drain resolves when the other side has everything, or when the link is clo
   here.close();
   await closed;
 });
+
+test("a bus that is away for a moment after the run was interrupted loses nothing", async () => {
+  const { clock, bus, here, lost } = openEnds();
+  here.hasten(4000);
+  await clock.advanceMs(10_000);
+  bus.isConnected = false;
+  await clock.advanceMs(3000);
+  bus.isConnected = true;
+  await clock.advanceMs(2000);
+  assert.deepEqual(lost, []);
+});
