@@ -22,11 +22,19 @@ const COMMANDS = {
 /** A bench. */
 export type Bench = keyof typeof COMMANDS;
 
+/** A goal as it was measured last. */
+export interface StoredGoal extends Pick<Goal, "text" | "limit" | "peers"> {
+  /** Absent: it was not measured. */
+  readonly measured?: number;
+  /** Of a run of a part, after the whole one. */
+  readonly date?: string;
+}
+
 /** What one bench measured last. Goals without a value were not measured. */
 export interface Figures {
   readonly date: string;
   readonly machine: string;
-  readonly goals: readonly (Pick<Goal, "text" | "limit" | "peers"> & { readonly measured?: number })[];
+  readonly goals: readonly StoredGoal[];
 }
 
 /** What the benches measured last. */
@@ -149,7 +157,7 @@ function renderRow({ bench, text, only }: SummaryRow, figures: Figures | undefin
     isMeasured ? formatThreeDigits(goal.measured) : "–",
     goal.limit === undefined ? "–" : formatThreeDigits(goal.limit),
     verdictOf(goal),
-    isMeasured ? (figures?.date ?? "") : "",
+    isMeasured ? (stored?.date ?? figures?.date ?? "") : "",
     stored?.peers ?? "",
     `\`${COMMANDS[bench]}${only === undefined ? "" : ` -- --only "${only}"`}\``,
   ];
