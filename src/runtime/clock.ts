@@ -24,6 +24,14 @@ export function wallMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
+/** A smaller difference may be the resolution of the system's time, or a pause between two readings. */
+const LEAST_STEP_MS = 5;
+
+/** Whether the system's time was set since this thread began, for example after a pause of a virtual machine: {@link wallMs} of a newer thread differs. */
+export function wasTimeSet(): boolean {
+  return Math.abs(Date.now() - wallMs()) >= LEAST_STEP_MS;
+}
+
 /**
  * Sets this thread's clock to that of another thread or host: {@link nowNs} is then the time since `originMs` on the clock of {@link
  * wallMs}. Call before anything is timed.

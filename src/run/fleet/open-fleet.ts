@@ -1,4 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
+import { wasTimeSet } from "../../runtime/clock.ts";
 import { type HostLimits, limitsOfAgents } from "../host-limits.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { messageDelayNs, readClocks } from "./clock-offset.ts";
@@ -46,6 +47,7 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
     await Promise.all(seats.map((seat) => seat.close()));
   };
   const readings = elsewhere === undefined ? undefined : await readClocks(seats, (seat) => seat.readClock());
+  if (elsewhere === undefined && wasTimeSet()) await readClocks(seats, (seat) => seat.alignClock());
   const delayNs = readings === undefined ? 0 : messageDelayNs(readings);
   const agentsOnHost = agentsByHost(seats);
   const opened = await Promise.allSettled(seats.map((seat) => seat.open(plan, delayNs, agentsOnHost)));

@@ -64,6 +64,8 @@ export class SeatSender {
   private nextQuestion = 0;
   /** The first comparison of the clocks. */
   private reading: ClockReading | undefined;
+  /** Set by {@link alignClock}. */
+  private originMs: number | undefined;
   private lateNs = 0;
   private counts: SentCounts | undefined;
   private limits: HostLimits | undefined;
@@ -85,13 +87,22 @@ export class SeatSender {
 
   /** Compares the seat's clock with that of this thread. */
   async readClock(): Promise<ClockReading> {
-    const reading = await readClock(() => {
+    const reading = await this.compareClocks();
+    this.reading ??= reading;
+    return reading;
+  }
+
+  /** Finds the time on a thread's clock at which this one began, which differs if the system's time was set in between. */
+  async alignClock(): Promise<void> {
+    this.originMs = originMsOf(await this.compareClocks());
+  }
+
+  private compareClocks(): Promise<ClockReading> {
+    return readClock(() => {
       const id = this.nextQuestion++;
       this.post({ kind: "tell-time", id });
       return Promise.race([new Promise<number>((resolve) => this.times.set(id, resolve)), this.gone.promise]);
     });
-    this.reading ??= reading;
-    return reading;
   }
 
   /** Describes the seat's requests and its clock. @param runStartNs start of the run */
@@ -118,9 +129,9 @@ export class SeatSender {
    * host
    */
   open(plan: Plan, delayNs: number, agentsOnHost: ReadonlyMap<string, readonly string[]>): Promise<unknown> {
-    const { share, reading } = this;
+    const { share, reading, originMs: ownMs = timeOriginMs() } = this;
     const { maxOutstanding, wantsRecords, requests, measuresTokens, functions, made, elsewhere } = this.options;
-    const originMs = reading === undefined ? timeOriginMs() : originMsOf(reading) + nsToMs(delayNs);
+    const originMs = reading === undefined ? ownMs : originMsOf(reading) + nsToMs(delayNs);
     this.post({
       kind: "open",
       data: {

@@ -10,7 +10,7 @@ import { openFleet } from "../../../src/run/fleet/open-fleet.ts";
 import type { SeatsElsewhere } from "../../../src/run/fleet/seat-sender.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
-import { sleepMs } from "../../../src/runtime/clock.ts";
+import { nowNs, sleepMs } from "../../../src/runtime/clock.ts";
 import { makePlan, type PlanChange, rateLoad } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { KserveServer, withServer } from "../kserve-server.ts";
@@ -63,6 +63,20 @@ test("a rate is that of one sender, and its arrivals are on one clock", LIMIT, a
   const gapsMs = due.slice(1).map((ns, at) => (ns - (due[at] as number)) / 1e6);
   // The clocks of threads agree within some microseconds.
   for (const gapMs of gapsMs) assert.ok(Math.abs(gapMs - 5) < 0.1, `${gapMs} ms between two that are due 5 ms apart`);
+});
+
+test("threads keep the clock of the conductor when the system's time was set since it began", LIMIT, async (t) => {
+  await using server = await new KserveServer({}).start();
+  const { timeOrigin } = performance;
+  // As if it had been set forward by a minute.
+  Object.defineProperty(performance, "timeOrigin", { value: timeOrigin - 60_000, configurable: true });
+  t.after(() => Reflect.deleteProperty(performance, "timeOrigin"));
+  const sent: number[] = [];
+  const observer: RunObserver = { onBatch: ({ sendStartNs }, rows) => sent.push(...sendStartNs.subarray(0, rows)) };
+  const beganNs = nowNs();
+  const { error } = await run(planFor(server.url, 2, { load: rateLoad([200]), measurement: count(40) }), observer);
+  assert.deepEqual([error, server.successCount, sent.length], [undefined, 40, 40]);
+  for (const ns of sent) assert.ok(ns > beganNs && ns < nowNs(), `${ns} is not from ${beganNs} to ${nowNs()}`);
 });
 
 test("at a low rate the measurement begins when it does with one thread, not when each has sent", LIMIT, async () => {
