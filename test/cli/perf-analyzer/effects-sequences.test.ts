@@ -100,7 +100,7 @@ async function mostAtOnce(flags: readonly string[]): Promise<number> {
   const file = join(folder, "profile.json");
   const args = ["-m", "simple_sequence", "-u", triton.grpc, "-i", "grpc", "--streaming", "--num-of-sequences", "1"];
   // One sequence, with far more requests due than the server can answer one after the other.
-  const load = ["--request-rate-range", "3000", "--request-count", "600", "--sequence-length", "50"];
+  const load = ["--request-rate-range", "3000", "--request-count", "3000", "--sequence-length", "50"];
   const { code, err } = await runCommand([...args, ...load, ...flags, "--profile-export-file", file]);
   assert.equal(code, 0, err);
   const requests = readProfile(file).experiments[0]?.requests ?? [];
