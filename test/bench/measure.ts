@@ -14,7 +14,7 @@ const START_LIMIT_S = 20;
 export type Sample = {
   requests: number;
   cpuUsPerRequest: number;
-  /** What a run costs more than a short one, for each request that it sends more. NaN where no short one was made. */
+  /** CPU time that the run takes more than a short one, per additional request. NaN if there was no short run. */
   cpuUsPerFurther: number;
   requestsPerSec: number;
   p50Us: number;

@@ -18,8 +18,8 @@ export function unstableNotes(level: LevelResult, plan: Plan): Text[] {
 }
 
 /**
- * Compares a schedule with the requests sent, and explains the difference; empty if there is none.
- * @param isClientKnown whether another line blames the client
+ * Explains why fewer requests were sent than scheduled. Empty if all were sent.
+ * @param isClientKnown whether another line already names the client as the cause
  */
 export function scheduleNotes(level: LevelResult, prepared: PreparedRun, isClientKnown: boolean): Text[] {
   const shortfall = whyLate(prepared, level);

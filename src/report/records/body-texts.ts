@@ -6,9 +6,9 @@ import type { TextBuffer } from "./text-buffer.ts";
 const START = '{"response":"';
 const END = '"}';
 
-/** Above so many bytes that differ, a later body may be a better model of the next ones. */
+/** If a body differs from the model in more bytes, a later body becomes the model. */
 const MOST_DIFFERENT_BYTES = 64;
-/** With fewer bytes in common, a body is no model of the next ones. */
+/** A body with fewer bytes in common with the previous one does not become a model. */
 const FEWEST_COMMON_BYTES = 32;
 /** Longest form of a byte in a string of JSON. */
 const LONGEST_ESCAPE = 6;
@@ -29,9 +29,9 @@ for (const [character = "", shortForm = ""] of ['""', "\\\\", "\bb", "\ff", "\nn
   ESCAPES[character.charCodeAt(0)] = shortForm.charCodeAt(0);
 
 /**
- * Writes the bodies of the responses to a payload like the export, separated by commas. Events of a stream differ in few bytes: all others
- * are copied from the text of an earlier event.
- * @param change changes the text of a body with an empty list before it is written
+ * Writes the bodies of the responses to a payload as perf_analyzer's profile export has them, separated by commas. Events of a stream differ
+ * in few bytes, so the rest is copied from the text of an earlier event.
+ * @param change called with the text of a body that contains an empty JSON list. Returns the text to write
  */
 export function writeBodies(out: TextBuffer, bodies: readonly Uint8Array[], change?: (text: string) => string): void {
   let model: Model | undefined;

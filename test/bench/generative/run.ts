@@ -130,7 +130,7 @@ async function take(
   }
 }
 
-/** A sample as the cost of requests, of which each chunk is one. */
+/** The numbers of a sample per chunk instead of per request. */
 function perChunk({ chunks, cpuUsPerChunk }: Sample): Parameters<typeof costOfFurther>[0] {
   return { requests: chunks, cpuUsPerRequest: cpuUsPerChunk };
 }

@@ -22,7 +22,7 @@ export interface Sample extends Partial<Truth> {
   readonly chunksPerSec: number;
   readonly cpuUsPerRequest: number;
   readonly cpuUsPerChunk: number;
-  /** What a run costs more than a short one, for each chunk that it has more. Absent: no short one was made. */
+  /** CPU time that the run takes more than a short one, per additional chunk. Absent if there was no short run. */
   readonly cpuUsPerFurther?: number;
   /** Cores that the server used meanwhile. */
   readonly stubCpuRatio: number;
