@@ -7,7 +7,7 @@ import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import { isMeasured } from "../result/judged-levels.ts";
 import type { PhasePlace, PhaseStart } from "../result/observer.ts";
-import type { RequestRecord, ResponseRecord } from "../result/request-record.ts";
+import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { RequestContent } from "../service/content.ts";
 import { splitBytesElements } from "../service/json-tensors.ts";
@@ -17,7 +17,7 @@ import type { Tensor } from "../service/tensor.ts";
 import { formatPayload, formatTensors } from "../service/tensor-json.ts";
 import { cutOff } from "./output-file.ts";
 import { shownLevel } from "./perf-analyzer/reported-levels.ts";
-import { writeBodies } from "./records/body-texts.ts";
+import { BodyWriter } from "./records/body-texts.ts";
 import { LineFile } from "./records/line-file.ts";
 import type { TextBuffer } from "./records/text-buffer.ts";
 import type { Report, TextSink } from "./report.ts";
@@ -190,17 +190,17 @@ export class ProfileExport implements Report {
   private writeResponses({ inputs, responses }: RequestRecord): void {
     const { text } = this.file;
     const { responseOutputs } = this.exported;
-    const change = this.plan.outputs.style === "genai-perf" ? addEmptyChoice : undefined;
-    const contents = responses.map(({ outputs }) => outputs);
-    if (responseOutputs === undefined && contents.every((content) => content instanceof Uint8Array)) {
-      writeBodies(text, contents, change);
+    const bodies = new BodyWriter(text, this.plan.outputs.style === "genai-perf" ? addEmptyChoice : undefined);
+    if (responseOutputs === undefined && responses.events !== undefined) {
+      responses.events.visit((bytes, start, end) => bodies.write(bytes, start, end));
       return;
     }
-    for (const [i, content] of contents.entries()) {
-      if (i > 0) text.append(",");
-      if (responseOutputs !== undefined) text.append(responseOutputs);
-      else if (content instanceof Uint8Array) writeBodies(text, [content], change);
-      else text.append(this.formatOutputs(inputs, content));
+    for (const [i, content] of responses.outputs.entries()) {
+      if (responseOutputs === undefined && content instanceof Uint8Array) bodies.write(content, 0, content.length);
+      else {
+        if (i > 0) text.append(",");
+        text.append(responseOutputs ?? this.formatOutputs(inputs, content as ReadonlyMap<string, Tensor>));
+      }
     }
   }
 
@@ -247,13 +247,13 @@ const LOW_RANGE = 10 ** LOW_DIGITS;
  * Writes the times of responses, in nanoseconds since the epoch. They exceed the precision of a number, and a BigInt costs more
  * than two numbers.
  */
-function writeTimes(text: TextBuffer, { sendEpochNs, responses }: RequestRecord): void {
+function writeTimes(text: TextBuffer, { sendEpochNs, responses: { offsetsNs } }: RequestRecord): void {
   const sendHigh = Number(sendEpochNs / BigInt(LOW_RANGE));
   const sendLow = Number(sendEpochNs % BigInt(LOW_RANGE));
   let writtenHigh = -1;
   let highText = "";
-  for (let i = 0; i < responses.length; i++) {
-    const sum = sendLow + (responses[i] as ResponseRecord).offsetNs;
+  for (let i = 0; i < offsetsNs.length; i++) {
+    const sum = sendLow + (offsetsNs[i] as number);
     const high = sendHigh + Math.floor(sum / LOW_RANGE);
     if (high !== writtenHigh) highText = high === 0 ? "" : String(high);
     writtenHigh = high;

@@ -1,6 +1,7 @@
 import type { Tags } from "../plan/groups/tags.ts";
 import type { RequestContent, ResponseContent } from "../service/content.ts";
 import type { Failure } from "../transport/failure.ts";
+import type { KeptEvents } from "../transport/kept-events.ts";
 
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */
 export interface RequestRecord {
@@ -12,8 +13,7 @@ export interface RequestRecord {
   readonly inputs: RequestContent;
   /** Time from the send to the end, as in the latency of its level. */
   readonly latencyNs: number;
-  /** One response unless requests can have several. Includes an empty last response. */
-  readonly responses: readonly ResponseRecord[];
+  readonly responses: ResponseRecords;
   /** The server that responded, if there are several. */
   readonly server?: string;
   /** Set if the request was sent again over a new connection. Its times run from the first send. */
@@ -41,12 +41,14 @@ export interface FailedRequest
   readonly failure: Failure;
 }
 
-/** One response of a request, for exports. */
-export interface ResponseRecord {
-  /** Arrival, in whole nanoseconds after the send; later than the previous response. */
-  readonly offsetNs: number;
-  /** For an empty response, all outputs of the model, without data. */
-  readonly outputs: ResponseContent;
-  /** Set if the response only marks the end. */
-  readonly isEmpty?: true;
+/** The responses of a request, for exports: one unless requests can have several. Includes an empty last response. */
+export interface ResponseRecords {
+  /** Arrival of each, in whole nanoseconds after the send; later than the previous one. */
+  readonly offsetsNs: readonly number[];
+  /** Outputs of each; for an empty one, all outputs of the model, without data. */
+  readonly outputs: readonly ResponseContent[];
+  /** Whether the last one only marks the end. */
+  readonly hasEmptyEnd: boolean;
+  /** The outputs again where they are the events of a stream, without a copy; valid until the observer returns. */
+  readonly events?: KeptEvents;
 }

@@ -53,19 +53,6 @@ function differ8(a: Uint8Array, at: number, b: Uint8Array, bt: number): number {
   );
 }
 
-/** Returns pieces of data as one: a view of their memory if they follow one another there, otherwise a copy. */
-export function viewJoined(parts: readonly Uint8Array[]): Uint8Array {
-  const [first] = parts;
-  if (first === undefined) return new Uint8Array(0);
-  const { buffer, byteOffset } = first;
-  let end = byteOffset;
-  for (const part of parts) {
-    if (part.byteOffset !== end || part.buffer !== buffer) return joinBytes(parts);
-    end += part.length;
-  }
-  return new Uint8Array(buffer, byteOffset, end - byteOffset);
-}
-
 export const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
 /** Concatenates pieces of data, in memory of their own. */

@@ -1,5 +1,6 @@
 import type { CustomFacts } from "../plan/assertions.ts";
 import type { Failure } from "../transport/failure.ts";
+import type { KeptEvents } from "../transport/kept-events.ts";
 import type { Header, HttpMethod, WireRequest } from "../transport/request.ts";
 import type { CreateResponseCheck } from "../transport/response-check.ts";
 import type { ResponseRequest } from "../transport/sink/sample-response.ts";
@@ -101,8 +102,8 @@ export interface CutCheck {
   explain(events: StreamEvents): CutStream | undefined;
 }
 
-/** The events of a stream, in order. */
-export type StreamEvents = readonly { readonly body: Uint8Array }[];
+/** The events of a stream; none for a single response. */
+export type StreamEvents = Pick<KeptEvents, "count" | "lastCopies">;
 
 /** The fault of a stream that was cut off, and the end mark that it lacks. */
 export interface CutStream {

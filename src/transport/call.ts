@@ -1,6 +1,7 @@
 import { nowNs } from "../runtime/clock.ts";
 import type { Failure } from "./failure.ts";
 import { freeNow, isCounted, isLarge, RESPONSES_BUDGET } from "./growing-bytes.ts";
+import type { KeptEvents } from "./kept-events.ts";
 import type { Header } from "./request.ts";
 import type { ResponseHead } from "./response-check.ts";
 
@@ -11,13 +12,6 @@ export interface ReceivedResponse {
   readonly body: Uint8Array;
   /** Whether it has no content and only marks the end of the responses. */
   readonly isEmpty: boolean;
-}
-
-/** The responses of a stream in one array. */
-export interface JoinedResponses {
-  readonly bytes: Uint8Array;
-  /** For each response: its read time and its length. */
-  readonly numbers: readonly number[];
 }
 
 const NO_HEADERS: readonly Header[] = [];
@@ -51,7 +45,8 @@ export class Call implements ResponseHead {
   /** Bytes of the responses so far; streams only. */
   responseBytes = 0;
   private received: ReceivedResponse[] = [];
-  private joined: JoinedResponses | undefined = undefined;
+  /** The events of a stream, when bodies are kept and until {@link responses} is read. Their memory is used again after that and after the request. */
+  events: KeptEvents | undefined = undefined;
   /** Time spent decoding the response, in nanoseconds, when the client measures it. */
   decodeNs = 0;
   /** Set when the request failed. */
@@ -86,22 +81,22 @@ export class Call implements ResponseHead {
 
   /** The responses of a stream, when bodies are kept. The receiver of the call owns them. */
   get responses(): ReceivedResponse[] {
-    if (this.joined !== undefined) this.responses = splitResponses(this.joined);
+    const { events } = this;
+    if (events !== undefined) {
+      const { readsNs } = events;
+      this.responses = events.copies().map((body, read) => ({ readNs: readsNs[read] as number, body, isEmpty: false }));
+    }
     return this.received;
   }
 
   set responses(responses: ReceivedResponse[]) {
     this.received = responses;
-    this.joined = undefined;
+    this.events?.release();
+    this.events = undefined;
   }
 
   private get hasResponses(): boolean {
-    return this.joined !== undefined || this.received.length > 0;
-  }
-
-  /** Keeps responses that are split when they are read: until then, many small objects would delay each collection of garbage. */
-  keepJoined(joined: JoinedResponses): void {
-    this.joined = joined;
+    return this.events !== undefined || this.received.length > 0;
   }
 
   /** Drops the responses of a stream. */
@@ -201,8 +196,9 @@ export class Call implements ResponseHead {
     this.responseCount = from.responseCount;
     this.messageCount = from.messageCount;
     this.received = from.received;
-    this.joined = from.joined;
-    from.responses = [];
+    this.events = from.events;
+    from.events = undefined;
+    from.received = [];
     this.decodeNs = from.decodeNs;
     this.failure = from.failure;
     this.body = from.body;
@@ -218,14 +214,3 @@ export class Call implements ResponseHead {
 
 /** Called when a slot's request ends, with success or failure. The callback may use the slot again. */
 export type OnDone = (call: Call) => void;
-
-function splitResponses({ bytes, numbers }: JoinedResponses): ReceivedResponse[] {
-  const responses: ReceivedResponse[] = [];
-  let end = 0;
-  for (let at = 0; at < numbers.length; at += 2) {
-    const start = end;
-    end += numbers[at + 1] as number;
-    responses.push({ readNs: numbers[at] as number, body: bytes.subarray(start, end), isEmpty: false });
-  }
-  return responses;
-}

@@ -24,15 +24,15 @@ export class BytePacker {
     this.appendBytes(piece);
   }
 
-  /** Appends one piece, or several that follow one another. Their lengths must have been added to {@link numbers}. */
-  appendBytes(piece: Uint8Array): void {
-    const needed = this.byteCount + piece.length;
+  /** Appends a part of one or several pieces, whose lengths must have been added to {@link numbers}. */
+  appendBytes(part: Uint8Array): void {
+    const needed = this.byteCount + part.length;
     if (needed > this.bytes.length) {
       const grown = new Uint8Array(Math.max(needed, 2 * this.bytes.length));
       grown.set(this.bytes.subarray(0, this.byteCount));
       this.bytes = grown;
     }
-    this.bytes.set(piece, this.byteCount);
+    this.bytes.set(part, this.byteCount);
     this.byteCount = needed;
   }
 

@@ -98,14 +98,15 @@ const record = (ns: bigint, value = 1): RequestRecord => ({
   latencyNs: 5,
   sequenceId: 0,
   inputs: [{ name: "IN", datatype: "INT32", shape: [1, 2], bytes: new Uint8Array(Int32Array.of(value, 2).buffer) }],
-  responses: [
-    {
-      offsetNs: 5,
-      outputs: new Map([
+  responses: {
+    offsetsNs: [5],
+    outputs: [
+      new Map([
         ["OUT", { name: "OUT", datatype: "FP32", shape: [1, 1], bytes: new Uint8Array(Float32Array.of(3).buffer) }],
       ]),
-    },
-  ],
+    ],
+    hasEmptyEnd: false,
+  },
 });
 
 test("a profile export contains the windows' requests and their bounds, and nothing from between", async () => {
@@ -147,7 +148,7 @@ test("the times in a profile export are whole nanoseconds, also around a second 
       const sendNs = sec * 1_000_000_000n + placeNs;
       const offsetsNs = gapsNs.map((_, at) => sum(gapsNs.slice(0, at + 1)));
       report.onLevelStart?.("concurrency", 1, false);
-      const responses = offsetsNs.map((offsetNs) => ({ offsetNs, outputs: new Uint8Array(0) }));
+      const responses = { offsetsNs, outputs: offsetsNs.map(() => new Uint8Array(0)), hasEmptyEnd: false };
       report.onRecord?.({ ...record(sendNs), responses });
       report.onRecordsCut?.({ startEpochNs: 0n, endEpochNs: 2n ** 62n });
       report.finish(makeResult(makePlan(), []));

@@ -52,12 +52,14 @@ export async function ask(
     extra: {},
   });
   const held = packEntries([{ payload: toPayload(body), fields: {} }]);
-  let record: RequestRecord | undefined;
+  const decoder = new TextDecoder();
+  let received: { readonly reads: readonly string[]; readonly offsetsNs: readonly number[] } | undefined;
   let failed: FailedRequest | undefined;
   const observer = {
     onSlowServer,
-    onRecord: (one: RequestRecord) => {
-      record = one;
+    onRecord: ({ responses: { outputs, offsetsNs } }: RequestRecord) => {
+      const reads = outputs.map((output) => (output instanceof Uint8Array ? decoder.decode(output) : ""));
+      received = { reads, offsetsNs };
     },
     onFailed: (one: FailedRequest) => {
       failed = one;
@@ -69,10 +71,8 @@ export async function ask(
   });
   const result = await running.result;
   const asked = { result, ...defined({ failed }) };
-  if (record === undefined) return asked;
-  const decoder = new TextDecoder();
-  const reads = record.responses.map(({ outputs }) => (outputs instanceof Uint8Array ? decoder.decode(outputs) : ""));
-  const offsetsNs = record.responses.map(({ offsetNs }) => offsetNs);
+  if (received === undefined) return asked;
+  const { reads, offsetsNs } = received;
   const clientLateNs = Math.max(0, ...result.levels.map(({ window }) => window.health.loopLagMaxNs));
   return { ...asked, answered: { response: readResponse(responses, reads), offsetsNs, clientLateNs } };
 }

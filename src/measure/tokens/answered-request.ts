@@ -91,7 +91,7 @@ export const NO_TEXT: MetricInput = {
 };
 
 /** A request with a response. */
-export interface AnsweredCall extends Omit<PackedResponse, "step" | "bodies"> {
+export interface AnsweredCall extends Omit<PackedResponse, "step" | "lengths" | "parts"> {
   readonly prompt: Prompt;
   /** The responses as text. For models on Triton, their outputs by name, as JSON text or parsed. */
   readonly responses: readonly (string | Readonly<Record<string, unknown>>)[];

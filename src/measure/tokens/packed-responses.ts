@@ -1,4 +1,4 @@
-import { NO_BYTES, viewJoined } from "../../runtime/bytes.ts";
+import { NO_BYTES } from "../../runtime/bytes.ts";
 import { decoder, encoder } from "../../runtime/text.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";
@@ -18,9 +18,17 @@ export interface PackedResponse {
   readonly waitNs?: number | undefined;
   /** Arrival of each response, in whole nanoseconds after the send, ascending. */
   readonly offsetsNs: ArrayLike<number>;
-  readonly bodies: readonly Uint8Array[];
+  /** Bytes of each response. */
+  readonly lengths: readonly number[];
+  /** The bytes of all, one after another, in any number of parts. They are copied. */
+  readonly parts: readonly Uint8Array[];
   /** The server that responded, if there are several. */
   readonly server?: string | undefined;
+}
+
+/** Returns the bytes of responses as they are packed. */
+export function partsOf(bodies: readonly Uint8Array[]): Pick<PackedResponse, "lengths" | "parts"> {
+  return { lengths: bodies.map(({ length }) => length), parts: bodies };
 }
 
 /** A request that failed, or that this client cancelled. Times are whole monotonic nanoseconds. */
@@ -51,7 +59,7 @@ export interface ResponseSink {
 interface ResponseVisitor {
   /** @param session the conversation of the request; undefined if there is none */
   onPrompt(step: number, body: Uint8Array, session: string | undefined): void;
-  onResponse(response: Omit<PackedResponse, "bodies"> & { readonly texts: readonly string[] }): void;
+  onResponse(response: Omit<PackedResponse, "lengths" | "parts"> & { readonly texts: readonly string[] }): void;
   onFailure(failure: PackedFailure): void;
 }
 
@@ -86,13 +94,13 @@ export class ResponsePacker implements ResponseSink {
   }
 
   addResponse(response: PackedResponse): void {
-    const { index = 0, step, sequenceId, sendNs, waitNs = 0, offsetsNs, bodies, server = "" } = response;
+    const { index = 0, step, sequenceId, sendNs, waitNs = 0, offsetsNs, lengths, parts, server = "" } = response;
     const { packer } = this;
-    packer.numbers.push(RESPONSE, step, index, sequenceId, sendNs, waitNs, bodies.length);
+    packer.numbers.push(RESPONSE, step, index, sequenceId, sendNs, waitNs, lengths.length);
     packer.append(server === "" ? NO_BYTES : encoder.encode(server));
-    for (let read = 0; read < bodies.length; read++)
-      packer.numbers.push(offsetsNs[read] as number, (bodies[read] as Uint8Array).length);
-    packer.appendBytes(viewJoined(bodies));
+    for (let read = 0; read < lengths.length; read++)
+      packer.numbers.push(offsetsNs[read] as number, lengths[read] as number);
+    for (const part of parts) packer.appendBytes(part);
     if (packer.byteCount >= FULL_BYTES || packer.numbers.length >= FULL_NUMBERS) this.flush();
   }
 

@@ -73,32 +73,27 @@ function joinPieces(texts: readonly TextPiece[], calls: readonly TextPiece[]): r
 /** Time between responses of one read, per byte. */
 const NS_PER_BYTE = 0.5;
 
-interface TimedRead {
-  /** Monotonic nanoseconds. */
-  readonly readNs: number;
-  readonly body: Uint8Array;
-}
-
 /**
  * Returns the arrival of each response of a request, in whole nanoseconds after the send, each later than the previous one.
  * Responses of one read share one time, so they are spread out before it, at two bytes per nanosecond, which is faster than any
  * network: the last one keeps the time of the read, and no response arrives after the end of its request. GenAI-Perf divides
  * the time between the first and the last response by the number of tokens, rounds to nanoseconds, and divides by the result. A
  * token has at least one byte, so GenAI-Perf never divides by 0, unless reads follow each other within nanoseconds.
+ * @param readsNs monotonic nanoseconds @param lengths bytes of each response
  */
-export function separateReads(sendNs: number, reads: readonly TimedRead[]): number[] {
+export function separateReads(sendNs: number, readsNs: readonly number[], lengths: readonly number[]): number[] {
   const startNs = Math.round(sendNs);
-  const offsetsNs = reads.map(({ readNs }) => Math.round(readNs) - startNs);
+  const offsetsNs = readsNs.map((readNs) => Math.round(readNs) - startNs);
   let beforeNs = 0;
-  for (let first = 0; first < reads.length; ) {
+  for (let first = 0; first < readsNs.length; ) {
     const timeNs = offsetsNs[first] as number;
     let last = first;
-    while (last + 1 < reads.length && (offsetsNs[last + 1] as number) <= timeNs) last++;
+    while (last + 1 < readsNs.length && (offsetsNs[last + 1] as number) <= timeNs) last++;
     // Each response gets a different nanosecond, whatever the times are.
     const endNs = Math.max(timeNs, beforeNs + last + 1 - first);
     offsetsNs[last] = endNs;
     for (let at = last; at > first; at--) {
-      const earlierNs = (offsetsNs[at] as number) - gapNs(reads[at - 1] as TimedRead, reads[at] as TimedRead);
+      const earlierNs = (offsetsNs[at] as number) - gapNs(lengths[at - 1] as number, lengths[at] as number);
       offsetsNs[at - 1] = Math.max(earlierNs, beforeNs + at - first);
     }
     beforeNs = endNs;
@@ -107,6 +102,6 @@ export function separateReads(sendNs: number, reads: readonly TimedRead[]): numb
   return offsetsNs;
 }
 
-function gapNs(earlier: TimedRead, later: TimedRead): number {
-  return Math.max(1, Math.ceil((earlier.body.length + later.body.length) * NS_PER_BYTE));
+function gapNs(earlierBytes: number, laterBytes: number): number {
+  return Math.max(1, Math.ceil((earlierBytes + laterBytes) * NS_PER_BYTE));
 }

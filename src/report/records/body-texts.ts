@@ -28,32 +28,15 @@ ESCAPES.fill(CONTROL, 0, SPACE);
 for (const [character = "", shortForm = ""] of ['""', "\\\\", "\bb", "\ff", "\nn", "\rr", "\tt"])
   ESCAPES[character.charCodeAt(0)] = shortForm.charCodeAt(0);
 
-/**
- * Writes the bodies of the responses to a payload as perf_analyzer's profile export has them, separated by commas. Events of a stream differ
- * in few bytes, so the rest is copied from the text of an earlier event.
- * @param change called with the text of a body that contains an empty JSON list. Returns the text to write
- */
-export function writeBodies(out: TextBuffer, bodies: readonly Uint8Array[], change?: (text: string) => string): void {
-  let model: Model | undefined;
-  for (let i = 0; i < bodies.length; i++) {
-    const body = bodies[i] as Uint8Array;
-    const like = model !== undefined && isLike(model, body) ? model : undefined;
-    if (change !== undefined && hasEmptyList(body, like?.headBytes ?? 0)) {
-      out.append(`${i === 0 ? "" : ","}${START}`);
-      out.append(`${JSON.stringify(change(decodeText(body))).slice(1, -1)}${END}`);
-    } else if (like !== undefined) {
-      const end = body.length - like.tailBytes;
-      out.copyWithin(like.headStart, like.headEnd);
-      writeEscaped(out, body, like.headBytes, end);
-      out.copyWithin(like.tailStart, like.tailEnd);
-      if (end - like.headBytes > MOST_DIFFERENT_BYTES) model = undefined;
-    } else model = writeModel(out, body, bodies[i - 1]);
-  }
+/** Bytes of a body, `bytes[start, end)`. */
+interface Body {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A written body, with the bytes that it has in common with another, and with the places of their text in the output. */
-interface Model {
-  readonly body: Uint8Array;
+interface Model extends Body {
   readonly headBytes: number;
   readonly tailBytes: number;
   readonly headStart: number;
@@ -62,50 +45,96 @@ interface Model {
   readonly tailEnd: number;
 }
 
-function isLike({ body: model, headBytes, tailBytes }: Model, body: Uint8Array): boolean {
+/**
+ * Writes the bodies of the responses to a payload as perf_analyzer's profile export has them, separated by commas. Events of a stream differ
+ * in few bytes, so the rest is copied from the text of an earlier event.
+ */
+export class BodyWriter {
+  private readonly out: TextBuffer;
+  private readonly change: ((text: string) => string) | undefined;
+  private model: Model | undefined;
+  /** The latest body, without those like the model. */
+  private before: Body | undefined;
+
+  /** @param change called with the text of a body that contains an empty JSON list. Returns the text to write */
+  constructor(out: TextBuffer, change?: (text: string) => string) {
+    this.out = out;
+    this.change = change;
+  }
+
+  /** Writes the next body, `bytes[start, end)`. Its memory must not change until the last one is written. */
+  write(bytes: Uint8Array, start: number, end: number): void {
+    const { out, change, model } = this;
+    const like = model !== undefined && isLike(model, bytes, start, end) ? model : undefined;
+    if (change !== undefined && hasEmptyList(bytes, start + (like?.headBytes ?? 0), start, end)) {
+      out.append(`${this.before === undefined ? "" : ","}${START}`);
+      out.append(`${JSON.stringify(change(decodeText(bytes.subarray(start, end)))).slice(1, -1)}${END}`);
+      this.before = { bytes, start, end };
+    } else if (like !== undefined) {
+      const from = start + like.headBytes;
+      const to = end - like.tailBytes;
+      out.copyWithin(like.headStart, like.headEnd);
+      writeEscaped(out, bytes, from, to);
+      out.copyWithin(like.tailStart, like.tailEnd);
+      if (to - from > MOST_DIFFERENT_BYTES) {
+        this.model = undefined;
+        this.before = { bytes, start, end };
+      }
+    } else this.writeModel({ bytes, start, end });
+  }
+
+  /** Writes a body. It is the model of the next ones if it has enough in common with the one before. */
+  private writeModel(body: Body): void {
+    const { out, before } = this;
+    const { bytes, start, end } = body;
+    const [headBytes, tailBytes] = before === undefined ? [0, 0] : findCommon(body, before);
+    const headStart = out.length;
+    out.append(`${before === undefined ? "" : ","}${START}`);
+    writeEscaped(out, bytes, start, start + headBytes);
+    const headEnd = out.length;
+    writeEscaped(out, bytes, start + headBytes, end - tailBytes);
+    const tailStart = out.length;
+    writeEscaped(out, bytes, end - tailBytes, end);
+    out.append(END);
+    this.model =
+      headBytes + tailBytes < FEWEST_COMMON_BYTES
+        ? undefined
+        : { ...body, headBytes, tailBytes, headStart, headEnd, tailStart, tailEnd: out.length };
+    this.before = body;
+  }
+}
+
+function isLike({ headBytes, tailBytes, ...model }: Model, bytes: Uint8Array, start: number, end: number): boolean {
   return (
-    body.length >= headBytes + tailBytes &&
-    isSameBytes(model, 0, body, 0, headBytes) &&
-    isSameBytes(model, model.length - tailBytes, body, body.length - tailBytes, tailBytes)
+    end - start >= headBytes + tailBytes &&
+    isSameBytes(model.bytes, model.start, bytes, start, headBytes) &&
+    isSameBytes(model.bytes, model.end - tailBytes, bytes, end - tailBytes, tailBytes)
   );
 }
 
-/** Writes a body. Returns it as a model of the next ones if it has enough in common with the one before. */
-function writeModel(out: TextBuffer, body: Uint8Array, before: Uint8Array | undefined): Model | undefined {
-  const [headBytes, tailBytes] = before === undefined ? [0, 0] : findCommon(body, before);
-  const headStart = out.length;
-  out.append(`${before === undefined ? "" : ","}${START}`);
-  writeEscaped(out, body, 0, headBytes);
-  const headEnd = out.length;
-  writeEscaped(out, body, headBytes, body.length - tailBytes);
-  const tailStart = out.length;
-  writeEscaped(out, body, body.length - tailBytes, body.length);
-  out.append(END);
-  if (headBytes + tailBytes < FEWEST_COMMON_BYTES) return undefined;
-  return { body, headBytes, tailBytes, headStart, headEnd, tailStart, tailEnd: out.length };
-}
-
 /** Returns how many bytes two bodies have in common at their start, and how many at their end; only ASCII, so that no character is cut. */
-function findCommon(a: Uint8Array, b: Uint8Array): [headBytes: number, tailBytes: number] {
-  const most = Math.min(a.length, b.length);
+function findCommon(a: Body, b: Body): [headBytes: number, tailBytes: number] {
+  const most = Math.min(a.end - a.start, b.end - b.start);
   let head = 0;
-  while (head < most && a[head] === b[head] && (a[head] as number) < FIRST_BEYOND_ASCII) head++;
+  for (; head < most; head++) {
+    const byte = a.bytes[a.start + head] as number;
+    if (byte !== b.bytes[b.start + head] || byte >= FIRST_BEYOND_ASCII) break;
+  }
   let tail = 0;
-  while (tail < most - head) {
-    const byte = a[a.length - 1 - tail] as number;
-    if (byte !== b[b.length - 1 - tail] || byte >= FIRST_BEYOND_ASCII) break;
-    tail++;
+  for (; tail < most - head; tail++) {
+    const byte = a.bytes[a.end - 1 - tail] as number;
+    if (byte !== b.bytes[b.end - 1 - tail] || byte >= FIRST_BEYOND_ASCII) break;
   }
   return [head, tail];
 }
 
-/** Whether a list without elements ends at `body[from]` or later. */
-function hasEmptyList(body: Uint8Array, from: number): boolean {
-  for (let at = from; at < body.length; at++) {
-    if (body[at] !== CLOSING) continue;
+/** Whether a list without elements, within `bytes[start, end)`, ends at `bytes[from]` or later. */
+function hasEmptyList(bytes: Uint8Array, from: number, start: number, end: number): boolean {
+  for (let at = from; at < end; at++) {
+    if (bytes[at] !== CLOSING) continue;
     let before = at - 1;
-    while (before >= 0 && (body[before] as number) <= SPACE) before--;
-    if (body[before] === OPENING) return true;
+    while (before >= start && (bytes[before] as number) <= SPACE) before--;
+    if (before >= start && bytes[before] === OPENING) return true;
   }
   return false;
 }

@@ -102,7 +102,8 @@ class Records implements Report {
 
   onRecord(record: RequestRecord): void {
     const { index, sendEpochNs, inputs, latencyNs, responses, server, tags, hasTokens } = record;
-    const offsets = responses.filter(({ isEmpty }) => isEmpty !== true).map(({ offsetNs }) => offsetNs);
+    const { offsetsNs, hasEmptyEnd } = responses;
+    const offsets = hasEmptyEnd ? offsetsNs.slice(0, -1) : offsetsNs;
     const [first] = offsets;
     const gaps = offsets.slice(1).map((offset, i) => nsToMs(offset - (offsets[i] ?? 0)));
     const endEpochNs = sendEpochNs + BigInt(Math.round(latencyNs));
@@ -114,11 +115,11 @@ class Records implements Report {
         ? measure("time_to_first_response", nsToMs(first), "ms")
         : {}),
       ...(gaps.length === 0 ? {} : measure("inter_chunk_latency", gaps, "ms")),
-      ...measure("http_req_chunks_received", responses.length, "count"),
+      ...measure("http_req_chunks_received", offsetsNs.length, "count"),
       ...measure("request_content_size", requestBytes(inputs), "bytes"),
       ...measure(
         "response_content_size",
-        responses.reduce((sum, { outputs }) => sum + responseBytes(outputs), 0),
+        (responses.events?.lengths ?? responses.outputs.map(responseBytes)).reduce((sum, bytes) => sum + bytes, 0),
         "bytes",
       ),
     };

@@ -71,8 +71,17 @@ export class RequestPacker implements JudgedRequests {
     this.values.push(content.session);
   }
 
-  private addResponses({ jsonBytes, responses, body = NO_BYTES, sendStartNs }: Call): void {
+  private addResponses(call: Call): void {
     const { packer } = this;
+    const { events, jsonBytes, sendStartNs } = call;
+    if (events !== undefined) {
+      packer.numbers.push(jsonBytes, events.count);
+      for (const [i, length] of events.lengths.entries())
+        packer.numbers.push((events.readsNs[i] as number) - sendStartNs, 0, length);
+      for (const part of events.parts()) packer.appendBytes(part);
+      return;
+    }
+    const { responses, body = NO_BYTES } = call;
     packer.numbers.push(jsonBytes, responses.length === 0 ? SINGLE : responses.length);
     if (responses.length === 0) packer.append(body);
     for (const response of responses) {

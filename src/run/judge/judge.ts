@@ -4,10 +4,10 @@ import { defined } from "../../plan/objects.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { limitMessage } from "../../plan/show-value.ts";
-import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
+import type { FailedRequest, RequestRecord, ResponseRecords } from "../../result/request-record.ts";
 import { NO_BYTES } from "../../runtime/bytes.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import type { CutCheck, InferResponse } from "../../service/content.ts";
+import type { CutCheck, InferResponse, ResponseContent, StreamEvents } from "../../service/content.ts";
 import type { Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../../transport/call.ts";
@@ -27,7 +27,7 @@ import type { ContentCheck, GivenResponse } from "./content-check.ts";
 import { ResponseOutputs } from "./response-outputs.ts";
 import { firstByteOf, ResponsePacker } from "./response-packer.ts";
 
-const NO_RESPONSES: readonly ResponseRecord[] = [];
+const NO_RESPONSES: ResponseRecords = { offsetsNs: [], outputs: [], hasEmptyEnd: false };
 
 /** Judges completed requests. */
 export interface Judging {
@@ -91,6 +91,8 @@ export class RequestJudge implements Judging {
   readonly needsHeaders: boolean;
   readonly canWait: boolean;
   readonly createCheck: CreateResponseCheck;
+  /** Whether the events of a stream are recorded as they are: nothing reads or changes them as separate responses. */
+  private readonly passesEvents: boolean;
   /** Checks responses whose bodies are kept. */
   private readonly check: ResponseCheck;
   private readonly cuts: CutCheck | undefined;
@@ -120,20 +122,25 @@ export class RequestJudge implements Judging {
       this.sessions !== undefined;
     this.needsHeaders = this.sessions?.readsHeaders === true;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
+    this.passesEvents =
+      !this.isTracing &&
+      contentCheck === undefined &&
+      service.responseReader === undefined &&
+      this.sessions === undefined;
   }
 
   isUndecided(call: Call): boolean {
-    return this.cuts?.isUndecided(call.responses) === true && this.findFault(call) === undefined;
+    return this.cuts?.isUndecided(eventsOf(call)) === true && this.findFault(call) === undefined;
   }
 
   judge(call: Call, slots: Slots): Failure | undefined {
     this.index = this.finished.count++;
     const found = this.examine(call, slots);
-    if (Array.isArray(found)) {
+    if (!("kind" in found)) {
       this.packer?.addResponse(this.index, call, slots, found);
       return undefined;
     }
-    const unmasked = this.sessions?.failTurn(found as Failure) ?? (found as Failure);
+    const unmasked = this.sessions?.failTurn(found) ?? found;
     const isUnfinished = unmasked.kind === "unfinished";
     const tags = isUnfinished ? this.tagsOf(slots.steps[call.slot] as number) : undefined;
     const failure = { ...maskFailure(unmasked), ...tags };
@@ -165,38 +172,21 @@ export class RequestJudge implements Judging {
   }
 
   /** Returns the decoded responses that are needed, or the failure. */
-  private examine(call: Call, slots: Slots): Failure | readonly ResponseRecord[] {
+  private examine(call: Call, slots: Slots): Failure | ResponseRecords {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
-    const cut = this.cuts?.explain(call.responses);
+    const cut = this.cuts?.explain(eventsOf(call));
     if (cut !== undefined) return { ...unreadable(cut.message), cutMark: cut.mark };
     const step = slots.steps[call.slot] as number;
     const extracted = this.readResponse(call, step);
     if (extracted !== undefined && "kind" in extracted) return extracted;
     const isJudged = slots.isCut[call.slot] !== true;
-    const records: ResponseRecord[] = [];
-    const expected = this.parts.feed.expectedOf(step);
-    if (call.responseCount === 0 && isJudged && expected.length > 0)
-      return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
-    const received = this.receivedOf(call);
-    const sendEpochNs = toEpochNs(call.sendStartNs, this.parts.delayNs);
-    const offsetsNs = separateReads(call.sendStartNs, received);
-    for (let read = 0; read < received.length; read++) {
-      const { isEmpty, body } = received[read] as ReceivedResponse;
-      const response = this.decode(body, call.jsonBytes);
-      if (!("outputs" in response)) return response;
-      if (this.isTracing) this.parts.observer.onTrace?.({ kind: "response", text: response.describe() });
-      const { outputs } = response;
-      const isCompared = !isEmpty && isJudged;
-      const failure = isCompared ? this.outputs.findDifference(outputs, call.slot, step, expected) : undefined;
-      if (failure !== undefined) return failure;
-      const offsetNs = offsetsNs[read] as number;
-      records.push(isEmpty ? { offsetNs, outputs: this.outputs.empty, isEmpty } : { offsetNs, outputs });
-    }
+    const responses = this.recordsOf(call, step, isJudged);
+    if ("kind" in responses) return responses;
     const wrong = isJudged
-      ? this.parts.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
+      ? this.parts.contentCheck?.({ ...this.answerOf(call, responses), ...this.requestOf(step) })
       : undefined;
     // A session continues only from a response that is right in all other ways.
     const lacking = wrong ?? this.sessions?.takeValues(call);
@@ -205,18 +195,51 @@ export class RequestJudge implements Judging {
     const server = this.serverNames?.[call.server];
     this.parts.observer.onRecord?.({
       index: this.index,
-      sendEpochNs,
+      sendEpochNs: toEpochNs(call.sendStartNs, this.parts.delayNs),
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.parts.feed.contentOf(step),
       latencyNs: call.endNs - call.sendStartNs,
-      responses: records,
+      responses,
       ...defined({ server }),
       ...(call.isResent ? { isResent: true } : {}),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),
       ...(this.packer === undefined ? {} : { hasTokens: true }),
     });
-    return records;
+    return responses;
+  }
+
+  /** Returns the decoded responses, or the failure of the first one that is wrong. */
+  private recordsOf(call: Call, step: number, isJudged: boolean): ResponseRecords | Failure {
+    const { feed } = this.parts;
+    const { events, sendStartNs } = call;
+    if (events !== undefined && this.passesEvents && "bytes" in feed.contentOf(step))
+      return {
+        offsetsNs: separateReads(sendStartNs, events.readsNs, events.lengths),
+        get outputs(): readonly Uint8Array[] {
+          return events.copies();
+        },
+        hasEmptyEnd: false,
+        events,
+      };
+    const expected = feed.expectedOf(step);
+    if (call.responseCount === 0 && isJudged && expected.length > 0)
+      return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
+    const received = this.receivedOf(call);
+    const outputs: ResponseContent[] = [];
+    for (const { isEmpty, body } of received) {
+      const response = this.decode(body, call.jsonBytes);
+      if (!("outputs" in response)) return response;
+      if (this.isTracing) this.parts.observer.onTrace?.({ kind: "response", text: response.describe() });
+      const isCompared = !isEmpty && isJudged;
+      const failure = isCompared ? this.outputs.findDifference(response.outputs, call.slot, step, expected) : undefined;
+      if (failure !== undefined) return failure;
+      outputs.push(isEmpty ? this.outputs.empty : response.outputs);
+    }
+    const lengths = received.map(({ body }) => body.length);
+    const readsNs = received.map(({ readNs }) => readNs);
+    const offsetsNs = separateReads(sendStartNs, readsNs, lengths);
+    return { offsetsNs, outputs, hasEmptyEnd: received.at(-1)?.isEmpty === true };
   }
 
   /** Returns the values extracted from a response, or why it failed; undefined when the target has no rules for responses. */
@@ -241,15 +264,11 @@ export class RequestJudge implements Judging {
   }
 
   /** Returns a response as content checks see it. */
-  private answerOf(
-    received: readonly ReceivedResponse[],
-    records: readonly ResponseRecord[],
-    slot: number,
-  ): Pick<GivenResponse, "parts" | "tensors"> {
-    const last = records.findLast(({ outputs }) => outputs !== this.outputs.empty)?.outputs;
+  private answerOf(call: Call, { outputs, hasEmptyEnd }: ResponseRecords): Pick<GivenResponse, "parts" | "tensors"> {
+    const last = outputs.at(hasEmptyEnd ? -2 : -1);
     return {
-      parts: received.flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])),
-      tensors: last === undefined ? [] : this.outputs.read(last, slot),
+      parts: this.receivedOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])),
+      tensors: last === undefined ? [] : this.outputs.read(last, call.slot),
     };
   }
 
@@ -265,6 +284,12 @@ export class RequestJudge implements Judging {
   /** Checks a response whose body was kept. */
   private findFault(call: Call): ResponseFault | undefined {
     const { check } = this;
+    const { events } = call;
+    if (events !== undefined) {
+      check.begin(call);
+      events.visit((bytes, start, end) => check.event(bytes, start, end));
+      return check.end();
+    }
     const { responses, body = NO_BYTES } = call;
     if (this.service.wire === "grpc-stream" || this.service.wire === "grpc-call") {
       for (const { isEmpty, body: response } of responses) {
@@ -297,6 +322,12 @@ function maskFailure(failure: Failure): Failure {
     ...(response === undefined ? {} : { response: maskSecrets(response) }),
     ...(excerpt === undefined ? {} : { excerpt: maskSecrets(excerpt) }),
   };
+}
+
+function eventsOf(call: Call): StreamEvents {
+  if (call.events !== undefined) return call.events;
+  const bodies = call.responses.map(({ body }) => body);
+  return { count: bodies.length, lastCopies: (most) => bodies.slice(-most) };
 }
 
 /** Returns the responses of a call: the kept ones of a stream, otherwise its only one. */

@@ -1,5 +1,5 @@
-import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
-import type { ResponseRecord } from "../../result/request-record.ts";
+import { type PackedResponse, partsOf, type ResponseSink } from "../../measure/tokens/packed-responses.ts";
+import type { ResponseRecords } from "../../result/request-record.ts";
 import { encoder } from "../../runtime/text.ts";
 import { formatTensors } from "../../service/tensor-json.ts";
 import type { Call } from "../../transport/call.ts";
@@ -21,7 +21,7 @@ export class ResponsePacker {
   }
 
   /** @param index number of the request among the finished ones of the run, from 0 */
-  addResponse(index: number, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
+  addResponse(index: number, call: Call, slots: Slots, responses: ResponseRecords): void {
     const step = this.addPrompt(call, slots);
     const sendNs = Math.round(call.sendStartNs);
     const dueNs = slots.intendedNs[call.slot] as number;
@@ -32,10 +32,8 @@ export class ResponsePacker {
       sequenceId: slots.sequenceIds[call.slot] as number,
       sendNs,
       waitNs: Number.isNaN(dueNs) ? 0 : sendNs - Math.round(dueNs),
-      offsetsNs: responses.map(({ offsetNs }) => offsetNs),
-      bodies: responses.map(({ outputs }) =>
-        outputs instanceof Uint8Array ? outputs : encoder.encode(formatTensors([...outputs.values()])),
-      ),
+      offsetsNs: responses.offsetsNs,
+      ...bodiesOf(responses),
     });
   }
 
@@ -61,6 +59,13 @@ export class ResponsePacker {
     else this.responses.addPrompt(step, encoder.encode(formatTensors(content)));
     return step;
   }
+}
+
+function bodiesOf({ events, outputs }: ResponseRecords): Pick<PackedResponse, "lengths" | "parts"> {
+  if (events !== undefined) return { lengths: events.lengths, parts: events.parts() };
+  return partsOf(
+    outputs.map((one) => (one instanceof Uint8Array ? one : encoder.encode(formatTensors([...one.values()])))),
+  );
 }
 
 /** Returns the time of the first byte of a failed request; undefined when none arrived. */

@@ -79,7 +79,10 @@ export class RequestSender implements Sender {
       onConnectFailure,
       onDone: (call) => this.done(call),
       onSent: canceller === undefined ? undefined : (call) => canceller.sent(call),
-      onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),
+      onResponse: (call) => {
+        // Called for each chunk of a stream; few loads need it.
+        if (this.load.onResponse !== undefined) this.guard(() => this.load.onResponse?.(call.slot, call.messageCount));
+      },
     });
     this.backoff = new Backoff((slot) => {
       this.guard(() => this.load.next(slot));

@@ -1,6 +1,6 @@
 import { parseJson } from "../../plan/objects.ts";
 import { writeJson } from "../../plan/show-value.ts";
-import { isSameBytes } from "../../runtime/bytes.ts";
+import { isSameBytes, NO_BYTES } from "../../runtime/bytes.ts";
 import { decoder, encoder } from "../../runtime/text.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
@@ -46,32 +46,33 @@ const LAST_EVENTS = 2;
 
 function createCutCheck(kind: ResponseKind): CutCheck {
   let isSeen = false;
-  const endOf = (events: StreamEvents): StreamEnd | undefined =>
+  const endOf = (events: readonly Uint8Array[]): StreamEnd | undefined =>
     readResponse(
       kind,
-      events.map(({ body }) => decoder.decode(body)),
+      events.map((body) => decoder.decode(body)),
     ).end;
   const isMarked = (events: StreamEvents): boolean => {
-    const last = events.at(-1)?.body;
-    if (last === undefined) return false;
+    const latest = events.lastCopies(LAST_EVENTS);
+    const last = latest.at(-1) ?? NO_BYTES;
     const isDone = last.length >= DONE_LINE.length && isSameBytes(DONE_LINE, 0, last, 0, DONE_LINE.length);
-    return isDone || endOf(events.slice(-LAST_EVENTS))?.isMarked === true;
+    return isDone || endOf(latest)?.isMarked === true;
   };
+  const endOfAll = (events: StreamEvents): StreamEnd | undefined => endOf(events.lastCopies(events.count));
   return {
     isUndecided: (events) => {
-      if (isSeen || events.length === 0) return false;
+      if (isSeen || events.count === 0) return false;
       isSeen = isMarked(events);
-      const end = isSeen ? undefined : endOf(events);
+      const end = isSeen ? undefined : endOfAll(events);
       isSeen ||= end?.isMarked === true;
       return end?.isMarked === false;
     },
     explain: (events) => {
-      if (events.length === 0) return undefined;
+      if (events.count === 0) return undefined;
       if (isMarked(events)) {
         isSeen = true;
         return undefined;
       }
-      const end = isSeen ? endOf(events) : undefined;
+      const end = isSeen ? endOfAll(events) : undefined;
       return end?.isMarked === false ? { message: explainCutStream(end), mark: end.mark } : undefined;
     },
   };

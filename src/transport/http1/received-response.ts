@@ -1,9 +1,9 @@
-import { copyBytes, joinBytes } from "../../runtime/bytes.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call } from "../call.ts";
 import type { ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, MAX_ERROR_BODY_BYTES, ProtocolError, statusFailure } from "../failure.ts";
 import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
+import { KeptEvents } from "../kept-events.ts";
 import { type Header, isSuccessStatus, type ResponseRules } from "../request.ts";
 import { unreadable } from "../response-check.ts";
 import { excessOf, expectResponses, mostEventBytes } from "../streamed-responses.ts";
@@ -28,7 +28,7 @@ export class ReceivedResponse implements ResponseSink {
   private keeps = false;
   /** Set while the response is a stream of events; each event is a response. */
   private events: EventSplitter | undefined;
-  private readonly kept = new KeptEvents();
+  private kept = new KeptEvents();
 
   constructor(call: Call, options: ClientOptions, rules: ResponseRules) {
     this.call = call;
@@ -63,7 +63,7 @@ export class ReceivedResponse implements ResponseSink {
     }
     const { call } = this;
     const fault = this.checked.end(this.rules.acceptsEncodings === true ? "" : head.contentEncoding);
-    this.kept.moveTo(call);
+    this.moveEvents();
     if (fault === undefined) {
       call.isActive = false;
       this.options.onDone(call);
@@ -77,7 +77,7 @@ export class ReceivedResponse implements ResponseSink {
   fail(failure: Failure): void {
     const { call } = this;
     if (!call.isActive) return;
-    this.kept.moveTo(call);
+    this.moveEvents();
     const hasEnded = failure.kind === "http" || failure.kind === "unreadable";
     call.fail(failure, hasEnded ? call.endNs : nowNs());
     this.reset();
@@ -141,6 +141,12 @@ export class ReceivedResponse implements ResponseSink {
     this.isComplete = true;
   }
 
+  private moveEvents(): void {
+    if (this.kept.count === 0) return;
+    this.call.events = this.kept;
+    this.kept = new KeptEvents();
+  }
+
   /** Events of one read share its time, because their arrival times are unknown. */
   private receivedEvent(bytes: Uint8Array, start: number, end: number): void {
     const { call, readNs, options } = this;
@@ -148,57 +154,13 @@ export class ReceivedResponse implements ResponseSink {
     call.responseCount++;
     call.responseBytes += end - start;
     call.lastMessageNs = readNs;
-    if (this.keeps) this.kept.add(call, bytes, start, end);
-    else if (call.isChecked) this.checked.addEvent(bytes, start, end);
+    if (this.keeps) {
+      const addedBytes = this.kept.add(readNs, bytes, start, end);
+      if (addedBytes > 0) call.hold(addedBytes);
+    } else if (call.isChecked) this.checked.addEvent(bytes, start, end);
     const excess = excessOf(call, options.maxResponseBytes);
     if (excess !== undefined) throw excess;
     options.onResponse?.(call);
-  }
-}
-
-const BLOCK_BYTES = 4096;
-const MOST_FREE_BLOCKS = 256;
-/** Blocks of this thread that no stream uses. */
-const freeBlocks: Uint8Array[] = [];
-
-/**
- * The events of a stream until it ends. As separate objects they would survive collections of young garbage, and stay in memory until a
- * full collection.
- */
-class KeptEvents {
-  /** Blocks of bytes. A longer event has a separate block. */
-  private readonly blocks: Uint8Array[] = [];
-  /** Used bytes of each block. */
-  private readonly usedBytes: number[] = [];
-  /** For each event: its read time and its length. */
-  private numbers: number[] = [];
-
-  /** Adds an event of a call, which arrived with its last message. */
-  add(call: Call, bytes: Uint8Array, start: number, end: number): void {
-    const { blocks, usedBytes } = this;
-    const length = end - start;
-    let used = usedBytes.at(-1) ?? BLOCK_BYTES;
-    if (used + length > BLOCK_BYTES) {
-      call.hold(Math.max(BLOCK_BYTES, length));
-      blocks.push(length > BLOCK_BYTES ? new Uint8Array(length) : (freeBlocks.pop() ?? new Uint8Array(BLOCK_BYTES)));
-      usedBytes.push(0);
-      used = 0;
-    }
-    const last = blocks.length - 1;
-    copyBytes(bytes, start, end, blocks[last] as Uint8Array, used);
-    usedBytes[last] = used + length;
-    this.numbers.push(call.lastMessageNs, length);
-  }
-
-  moveTo(call: Call): void {
-    const { blocks, numbers, usedBytes } = this;
-    if (numbers.length === 0) return;
-    call.keepJoined({ bytes: joinBytes(blocks.map((block, i) => block.subarray(0, usedBytes[i]))), numbers });
-    this.numbers = [];
-    for (const block of blocks)
-      if (block.length === BLOCK_BYTES && freeBlocks.length < MOST_FREE_BLOCKS) freeBlocks.push(block);
-    blocks.length = 0;
-    usedBytes.length = 0;
   }
 }
 

@@ -1,4 +1,9 @@
-import type { PackedFailure, PackedResponse, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
+import {
+  type PackedFailure,
+  type PackedResponse,
+  partsOf,
+  type ResponsePacker,
+} from "../../../src/measure/tokens/packed-responses.ts";
 import type { TokensPlan } from "../../../src/plan/tokens.ts";
 import { TINY } from "../../tokenize/tiny.ts";
 
@@ -24,7 +29,7 @@ const PROMPT = encoder.encode(JSON.stringify({ messages: [{ role: "user", conten
 export function answer(...texts: string[]): PackedResponse {
   const events = texts.map((content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
   const offsetsNs = texts.map((_, index) => (10 + index) * 1e6);
-  return { step: 0, sequenceId: 0, sendNs: 0, offsetsNs, bodies: events.map((text) => encoder.encode(text)) };
+  return { step: 0, sequenceId: 0, sendNs: 0, offsetsNs, ...partsOf(events.map((text) => encoder.encode(text))) };
 }
 
 /** Adds a prompt and two responses to it. */

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { type PackedFailure, ResponsePacker, visitResponses } from "../../../src/measure/tokens/packed-responses.ts";
+import {
+  type PackedFailure,
+  partsOf,
+  ResponsePacker,
+  visitResponses,
+} from "../../../src/measure/tokens/packed-responses.ts";
 import type { PackedBytes } from "../../../src/transport/packed-bytes.ts";
 
 const encoder = new TextEncoder();
@@ -22,9 +27,16 @@ test("packed responses come out as they went in", () => {
   packer.addPrompt(3, encoder.encode("prompt"));
   packer.addPrompt(4, encoder.encode("turn"), "séance");
   const bodies = ["a", "", "ccc"].map((body) => encoder.encode(body));
-  packer.addResponse({ step: 3, sequenceId: 1, sendNs: 5e6, waitNs: 7, offsetsNs: [10e6, 11e6, 12e6], bodies });
+  packer.addResponse({
+    step: 3,
+    sequenceId: 1,
+    sendNs: 5e6,
+    waitNs: 7,
+    offsetsNs: [10e6, 11e6, 12e6],
+    ...partsOf(bodies),
+  });
   packer.addFailure(failure);
-  packer.addResponse({ step: 7, sequenceId: 0, sendNs: 9e6, offsetsNs: [], bodies: [] });
+  packer.addResponse({ step: 7, sequenceId: 0, sendNs: 9e6, offsetsNs: [], ...partsOf([]) });
   assert.deepEqual([packer.knowsPrompt(3), packer.knowsPrompt(7), packages.length], [true, false, 0]);
   packer.flush();
   packer.flush();
@@ -64,7 +76,7 @@ test("packages leave when they are full, and nothing is lost", () => {
   });
   const big = new Uint8Array(100_000).fill(65);
   for (let index = 0; index < 10; index++)
-    packer.addResponse({ step: 0, sequenceId: 0, sendNs: 0, offsetsNs: [1], bodies: [big] });
+    packer.addResponse({ step: 0, sequenceId: 0, sendNs: 0, offsetsNs: [1], ...partsOf([big]) });
   packer.flush();
   assert.ok(packages >= 3, `${packages} packages`);
   assert.deepEqual([responses, bytes], [10, 1_000_000]);
@@ -88,8 +100,8 @@ test("each body is decoded by itself, whatever bytes are next to it", () => {
         }),
       );
       const response = { step: 0, sequenceId: 0, sendNs: 0, offsetsNs: bodies.map((_, read) => read) };
-      packer.addResponse({ ...response, bodies });
-      packer.addResponse({ ...response, bodies });
+      packer.addResponse({ ...response, ...partsOf(bodies) });
+      packer.addResponse({ ...response, ...partsOf(bodies) });
       packer.flush();
       assert.deepEqual(seen, [bodies.map(text), bodies.map(text)]);
     }),

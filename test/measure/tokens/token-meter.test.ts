@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { goodCountOf } from "../../../src/measure/good-requests.ts";
 import type { MeasuredSink } from "../../../src/measure/tokens/answered-request.ts";
-import { type PackedResponse, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
+import { type PackedResponse, partsOf, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
 import type { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { type MeterRules, TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { explainNoText, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
@@ -19,7 +19,7 @@ function event(content: string): string {
 /** A response of step 0, whose first response comes 10 ms after the send, and the others a millisecond after each other. */
 function answer(sendNs: number, ...texts: string[]): PackedResponse {
   const offsetsNs = texts.map((_, index) => (10 + index) * 1e6);
-  return { step: 0, sequenceId: 0, sendNs, offsetsNs, bodies: texts.map((text) => encoder.encode(text)) };
+  return { step: 0, sequenceId: 0, sendNs, offsetsNs, ...partsOf(texts.map((text) => encoder.encode(text))) };
 }
 
 const prompt = encoder.encode(JSON.stringify({ messages: [{ role: "user", content: "one two three" }] }));

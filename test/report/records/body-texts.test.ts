@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { writeBodies } from "../../../src/report/records/body-texts.ts";
+import { BodyWriter } from "../../../src/report/records/body-texts.ts";
 import { TextBuffer } from "../../../src/report/records/text-buffer.ts";
 
 const encoder = new TextEncoder();
@@ -10,7 +10,8 @@ const latin1 = new TextDecoder("latin1");
 function written(bodies: readonly Uint8Array[], change?: (text: string) => string): string {
   const out = new TextBuffer();
   out.append("before:");
-  writeBodies(out, bodies, change);
+  const writer = new BodyWriter(out, change);
+  for (const body of bodies) writer.write(body, 0, body.length);
   return out.textFrom("before:".length);
 }
 

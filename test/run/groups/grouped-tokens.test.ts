@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { partsOf } from "../../../src/measure/tokens/packed-responses.ts";
 import { TokenLink } from "../../../src/measure/tokens/token-link.ts";
 import { MeterDesk, type TokenTask } from "../../../src/measure/tokens/token-thread.ts";
 import type { SentError } from "../../../src/plan/sent-error.ts";
@@ -34,7 +35,7 @@ function addResponse({ responses }: GroupedTokens, step: number, text: string): 
     sequenceId: 0,
     sendNs: 1000 * step,
     offsetsNs: [5000],
-    bodies: [encoder.encode(body)],
+    ...partsOf([encoder.encode(body)]),
   });
 }
 

@@ -54,7 +54,7 @@ function judge(responses: readonly string[]): { message: string | undefined; rec
   const failure = judging.judge(call, slots);
   return {
     message: failure?.message,
-    recorded: records[0]?.responses.map(({ outputs }) => toText(outputs as Uint8Array)),
+    recorded: records[0]?.responses.outputs.map((output) => toText(output as Uint8Array)),
   };
 }
 

@@ -35,7 +35,7 @@ test("the prompt of a step is added once, before its responses and failures", ()
   const packer = new ResponsePacker(sink, feed, ["a", "b"]);
   const slots = new Slots();
   slots.steps[0] = 7;
-  packer.addResponse(3, makeCall({ server: 1 }), slots, []);
+  packer.addResponse(3, makeCall({ server: 1 }), slots, { offsetsNs: [], outputs: [], hasEmptyEnd: false });
   packer.addFailure(makeCall(), slots, failure);
   assert.deepEqual(added, [
     ["prompt", 7, 1],
@@ -53,9 +53,9 @@ test("a response carries how long its request waited since it was due", () => {
   const packer = new ResponsePacker(sink, feed, undefined);
   const slots = new Slots();
   slots.grow(1);
-  packer.addResponse(0, makeCall(), slots, []);
+  packer.addResponse(0, makeCall(), slots, { offsetsNs: [], outputs: [], hasEmptyEnd: false });
   slots.intendedNs[0] = 900.4;
-  packer.addResponse(1, makeCall({ sendStartNs: 1000.6 }), slots, []);
+  packer.addResponse(1, makeCall({ sendStartNs: 1000.6 }), slots, { offsetsNs: [], outputs: [], hasEmptyEnd: false });
   assert.deepEqual(waits, [
     [1000, 0],
     [1001, 101],

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { CutCheck } from "../../../src/service/content.ts";
+import type { CutCheck, StreamEvents } from "../../../src/service/content.ts";
 import { createPayloadCodec } from "../../../src/service/openai/codec.ts";
+import { KeptEvents } from "../../../src/transport/kept-events.ts";
 import { unreadable } from "../../../src/transport/response-check.ts";
 
 /** Payloads as requests, and what responses say. */
@@ -81,7 +82,11 @@ describe("a stream that is cut off", () => {
   const TOKEN = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n';
   const FINISH = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n';
   const USAGE = 'data: {"choices":[],"usage":{}}\n\n';
-  const events = (...texts: readonly string[]) => texts.map((text) => ({ body: encoder.encode(text) }));
+  const events = (...texts: readonly string[]): StreamEvents => {
+    const kept = new KeptEvents();
+    for (const bytes of texts.map((text) => encoder.encode(text))) kept.add(0, bytes, 0, bytes.length);
+    return kept;
+  };
 
   for (const [name, end] of [
     ["[DONE]", ["data: [DONE]\n\n"]],

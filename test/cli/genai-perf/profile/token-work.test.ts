@@ -11,6 +11,7 @@ import {
   type TokenWork,
 } from "../../../../src/cli/genai-perf/profile/token-work.ts";
 import { toWriteTask } from "../../../../src/cli/genai-perf/profile/write-inputs.ts";
+import { partsOf } from "../../../../src/measure/tokens/packed-responses.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { makeFolder, writeIn } from "../../../make-folder.ts";
 import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
@@ -75,7 +76,7 @@ async function doAll(work: TokenWork, planIn: PlanIn): Promise<object> {
   );
   const bodies = [event("the"), event(" end"), encoder.encode("data: [DONE]\n\n")];
   for (const sendNs of [1000, 2000])
-    responses.addResponse({ step: 0, sequenceId: 0, sendNs, offsetsNs: [10, 20, 30], bodies });
+    responses.addResponse({ step: 0, sequenceId: 0, sendNs, offsetsNs: [10, 20, 30], ...partsOf(bodies) });
   work.link.cut(SPAN);
   const { tokenRows: columns } = await work.link.mergeLevel(1);
   await work.link.finish();
@@ -121,7 +122,7 @@ test("tokens of bodies that a template made are known to the thread that made th
     begin(work, planIn, folder);
     work.link.responses.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
     const bodies = [encoder.encode('{"text": "the"}')];
-    work.link.responses.addResponse({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], bodies });
+    work.link.responses.addResponse({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], ...partsOf(bodies) });
     work.link.cut(SPAN);
     const { tokens } = await work.link.mergeLevel(1);
     assert.deepEqual(tokens.metrics.inputTokens?.values, [20]);
