@@ -1,4 +1,4 @@
-import { copyBytes, joinBytes } from "../runtime/bytes.ts";
+import { copyBytes, joinBytes, NO_BYTES } from "../runtime/bytes.ts";
 
 const BLOCK_BYTES = 4096;
 const MOST_FREE_BLOCKS = 256;
@@ -19,8 +19,12 @@ export class KeptEvents {
   readonly lengths: number[] = [];
   /** A longer event has a separate block. */
   private readonly blocks: Uint8Array[] = [];
-  /** Used bytes of each block. */
+  /** Used bytes of each block before the last one. */
   private readonly usedBytes: number[] = [];
+  /** The last block, its used bytes and its size; before the first one, not even an event without bytes has room. */
+  private block: Uint8Array = NO_BYTES;
+  private used = 0;
+  private size = -1;
 
   get count(): number {
     return this.lengths.length;
@@ -28,42 +32,52 @@ export class KeptEvents {
 
   /** Adds an event. Returns the bytes of memory that it needed in addition. */
   add(readNs: number, bytes: Uint8Array, start: number, end: number): number {
-    const { blocks, usedBytes } = this;
     const length = end - start;
-    let used = usedBytes.at(-1) ?? Number.POSITIVE_INFINITY;
     let addedBytes = 0;
-    if (used + length > BLOCK_BYTES) {
-      blocks.push(length > BLOCK_BYTES ? new Uint8Array(length) : (freeBlocks.pop() ?? new Uint8Array(BLOCK_BYTES)));
-      usedBytes.push(0);
-      used = 0;
-      addedBytes = Math.max(BLOCK_BYTES, length);
+    if (this.used + length > this.size) {
+      this.openBlock(length);
+      addedBytes = this.size;
     }
-    const last = blocks.length - 1;
-    copyBytes(bytes, start, end, blocks[last] as Uint8Array, used);
-    usedBytes[last] = used + length;
+    copyBytes(bytes, start, end, this.block, this.used);
+    this.used += length;
     this.readsNs.push(readNs);
     this.lengths.push(length);
     return addedBytes;
   }
 
+  private openBlock(length: number): void {
+    if (this.blocks.length > 0) this.usedBytes.push(this.used);
+    this.block = length > BLOCK_BYTES ? new Uint8Array(length) : (freeBlocks.pop() ?? new Uint8Array(BLOCK_BYTES));
+    this.blocks.push(this.block);
+    this.used = 0;
+    this.size = this.block.length;
+  }
+
+  private usedOf(block: number): number {
+    return this.usedBytes[block] ?? this.used;
+  }
+
   /** Passes each event in order. */
   visit(visitEvent: VisitEvent): void {
-    const { blocks, lengths, usedBytes } = this;
-    let block = 0;
+    let number = 0;
+    let block = this.blocks[0] as Uint8Array;
+    let used = this.usedOf(0);
     let end = 0;
-    for (const length of lengths) {
-      if (end + length > (usedBytes[block] as number)) {
-        block++;
+    for (const length of this.lengths) {
+      if (end + length > used) {
+        number++;
+        block = this.blocks[number] as Uint8Array;
+        used = this.usedOf(number);
         end = 0;
       }
       end += length;
-      visitEvent(blocks[block] as Uint8Array, end - length, end);
+      visitEvent(block, end - length, end);
     }
   }
 
   /** Views of the memory of all events, in order. */
   parts(): readonly Uint8Array[] {
-    return this.blocks.map((block, i) => block.subarray(0, this.usedBytes[i]));
+    return this.blocks.map((block, i) => block.subarray(0, this.usedOf(i)));
   }
 
   /** Returns copies of all events. */
@@ -92,6 +106,7 @@ export class KeptEvents {
       if (block.length === BLOCK_BYTES && freeBlocks.length < MOST_FREE_BLOCKS) freeBlocks.push(block);
     this.blocks.length = 0;
     this.usedBytes.length = 0;
+    this.size = -1;
     this.readsNs.length = 0;
     this.lengths.length = 0;
   }

@@ -104,7 +104,8 @@ export class BodyWriter {
   }
 }
 
-function isLike({ headBytes, tailBytes, ...model }: Model, bytes: Uint8Array, start: number, end: number): boolean {
+function isLike(model: Model, bytes: Uint8Array, start: number, end: number): boolean {
+  const { headBytes, tailBytes } = model;
   return (
     end - start >= headBytes + tailBytes &&
     isSameBytes(model.bytes, model.start, bytes, start, headBytes) &&
