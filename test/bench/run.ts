@@ -51,9 +51,6 @@ const quick = { rounds: 1, starts: 3, pace: { windowMs: 250, durationS: 1 } };
 /** Runs of memory that are shorter do not show what it does over hours. */
 const LONG_MINUTES = 30;
 
-/** A run of a part with fewer writes no figures. */
-const LEAST_ROUNDS = 3;
-
 /** perf_analyzer falls behind above about this rate. */
 const MOST_OF_ORIGINAL_PER_SEC = 10_000;
 
@@ -137,7 +134,7 @@ async function compareAll(options: Options, servers: Servers): Promise<number> {
   const isOfUse = options.baseline === undefined && problems.length === 0;
   const goals = judge(samples, starts);
   if (isWhole && isOfUse) writeFigures("bench", { report, goals });
-  else if (isOfUse && options.rounds >= LEAST_ROUNDS) writePart("bench", goals);
+  else if (isOfUse) writePart("bench", goals, options.rounds);
   if (counted !== undefined && isOfUse) writeFigures("instructions", counted);
   console.log(`\n${summaryOfAll()}`);
   for (const problem of problems) console.error(`bench: ${problem}`);

@@ -23,8 +23,12 @@ export function writeFigures(bench: Bench, { report, goals }: BenchFigures): voi
   store({ ...readFigures(), [bench]: stored }, report === undefined ? undefined : { bench, text: report });
 }
 
-/** Writes the goals that a run of a part of a bench has measured into the table of all. */
-export function writePart(bench: Bench, goals: readonly Goal[]): void {
+/** A run of a part with fewer writes no figures. */
+const LEAST_ROUNDS = 3;
+
+/** Writes the goals that a run of a part of a bench has measured into the table of all, if it has enough rounds. */
+export function writePart(bench: Bench, goals: readonly Goal[], rounds: number): void {
+  if (rounds < LEAST_ROUNDS) return;
   const all = readFigures();
   const date = today();
   const measured = goals.filter((goal) => !Number.isNaN(goal.measured)).map((goal) => ({ ...toStored(goal), date }));

@@ -3,7 +3,7 @@
 //
 // Measures `rampart genai-perf` against AIPerf, GenAI-Perf and the perf_analyzer below it, interleaved, on a Go stub of a language model that
 // counts requests and notes when tokens leave. Exits with 1 when a goal is missed. --memory runs 100,000 streams and looks at memory instead. --baseline adds the
-// rows of an earlier executable. `bench:streams` is the same program with --many: more streams at once. --workers adds the rows of the executable with
+// rows of an earlier executable. A whole run writes its figures into the guide, one of a part (--only) its goals, if it has 3 rounds. `bench:streams` is the same program with --many: more streams at once. --workers adds the rows of the executable with
 // N threads that send, which needs a core for each beside that of the server.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,7 +12,7 @@ import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
 import { benchFolder, copyName, root } from "../clients.ts";
 import { buildMeasure, costOfFurther, runMeasured } from "../measure.ts";
 import { type Cores, chooseCores } from "../pin.ts";
-import { writeFigures } from "../write-figures.ts";
+import { writeFigures, writePart } from "../write-figures.ts";
 import { CASES, MANY_CASES, type MeasuredCase } from "./cases.ts";
 import { type Load, openPerfAnalyzer, openTools, type Tool, threadsTool } from "./clients.ts";
 import { measureMemory } from "./memory.ts";
@@ -82,8 +82,10 @@ async function main(): Promise<number> {
   );
   // A run that a peer failed is missing from its median; one of ours leaves the figures as they are.
   const isWhole = [...samples.values()].every((tools) => tools.get("rampart")?.length === rounds);
-  if (values.only === "" && values.baseline === undefined && workers === undefined && isWhole)
-    writeFigures(bench, { report: text, goals });
+  if (values.baseline === undefined && workers === undefined && isWhole) {
+    if (values.only === "") writeFigures(bench, { report: text, goals });
+    else if (problems.length === 0) writePart(bench, goals, rounds);
+  }
   for (const problem of problems) console.error(`bench: ${problem}`);
   return values.only === "" ? Number(!goals.every(({ passed }) => passed)) : Number(problems.length > 0);
 }
