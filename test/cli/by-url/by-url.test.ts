@@ -403,6 +403,48 @@ describe("both", () => {
     });
   });
 
+  test("end soon with one error when the server gives the same error to all requests", async () => {
+    for (const [status, message, says] of [
+      [
+        400,
+        "max_tokens is too large",
+        / refuses the requests: HTTP status 400: max_tokens is too large\. Correct the requests/,
+      ],
+      [
+        500,
+        "the engine is dead",
+        / refuses the requests: HTTP status 500: the engine is dead\. .* Set --max-error-rate to 100 %/,
+      ],
+      [
+        404,
+        "the model llama is gone",
+        / refuses the requests: HTTP status 404: .* Correct --model, or load the model on/,
+      ],
+      [401, "no", / refuses the requests: HTTP status 401: no\. The server requires a key .* --api-key-env NAME/],
+    ] as const) {
+      let asked = 0;
+      const failing: AnsweringServer = await startAnsweringServer((response, index) => {
+        const { path = "" } = failing.received[index] ?? {};
+        if (path.endsWith("/models")) {
+          response.end(JSON.stringify({ object: "list", data: [MODEL] }));
+          return;
+        }
+        if (path.endsWith("/chat/completions")) asked++;
+        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error: { message } }));
+      });
+      try {
+        const args = ["llm", failing.url, "--tokenizer", "none", "--isl", "5", "--osl", "2", "--for", "60s"];
+        await here(args, ({ code, text }) => {
+          assert.equal(code, 69, text);
+          assert.equal(text.match(/^rampart: .*$/gm)?.filter((line) => says.test(line)).length, 1, text);
+        });
+        assert.ok(asked <= 40, `${asked} requests with ${status}`);
+      } finally {
+        failing.close();
+      }
+    }
+  });
+
   test("say in one sentence what is at the address instead, and end with 69", async () => {
     const dead = at(await findDeadPort());
     const other = await startAnsweringServer((response) => response.end("hello"));
