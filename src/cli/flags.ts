@@ -273,6 +273,11 @@ function findMeaning(rawName: string, typed: string, flags: readonly Flag[], val
     const flag = flags.find((one) => namesOf(one).includes(name));
     if (flag === undefined) return undefined;
     const use = flag.meantAs?.[name];
+    // With an amount, --user is --users, and not the name for a login.
+    const begun = isAmount(value)
+      ? flags.find((one) => one.value !== undefined && `--${one.name}` === `${name}s`)
+      : undefined;
+    if (begun !== undefined) return { takesValue: true, hint: `Did you mean --${begun.name}?` };
     const short = flag.short === undefined || typed.startsWith("--") ? "" : `-${flag.short} or `;
     const hint = use === undefined ? `Did you mean ${short}--${flag.name}?` : `Write ${withAmount(use, value)}.`;
     return { takesValue: flag.value !== undefined, hint };

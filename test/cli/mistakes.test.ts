@@ -176,6 +176,8 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ],
   ["http ftp://h/x", /^the URL: is not an address \(got ftp:\/\/h\)/],
   ["http h:99999", /^the URL: is not an address \(got h:99999\)\. .* with a port from 1 to 65535\.$/],
+  ["llm h:1 --user 4", /^--user: is not a flag of this command\. Did you mean --users\?$/],
+  ["llm h:1 --user me:key", /^--user: .* Write -H "Authorization: Basic …"\.$/],
   ["llm h:1 --users 0", /^--users: is not a whole number of 1 or more \(got 0\)\. Write --users 16, /],
   ["llm h:1 --users -1", /^--users: is not a whole number of 1 or more \(got -1\)/],
   ["triton h:1 --users 1,0,4", /^--users: has 0, which is not a whole number of 1 or more \(got 1,0,4\)/],
