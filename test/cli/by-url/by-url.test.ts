@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { executePlan } from "../../../src/cli/execute.ts";
+import { defineScenario, hold, input, openai } from "../../../src/index.ts";
+import { SpareThreads } from "../../../src/measure/tokens/token-link.ts";
 import { LOOPBACK, type MockServer, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { createFolder, type ProcessResult, runRampart } from "../rampart-process.ts";
 import { type ResultHere, runInFolder } from "../run-in-folder.ts";
 
@@ -92,6 +97,26 @@ function readReport(folder: string): Report {
 
 const at = (port: number): string => `127.0.0.1:${port}`;
 const mockUrl = (): string => at(mock.httpPort);
+
+test("a run measures with the tokenizer that was loaded when the server was found, and reads no file again", async () => {
+  using folder = createFolder({ "p.json": JSON.stringify({ data: [{ payload: [{ messages: [] }] }] }) });
+  const tokenizer = join(folder.path, "tiny");
+  cpSync(TINY, tokenizer, { recursive: true });
+  const spare = new SpareThreads();
+  await spare.start({ tokenizer, revision: "main" });
+  rmSync(tokenizer, { recursive: true });
+  const scenario = defineScenario({
+    name: "x",
+    target: openai(mockUrl(), { model: "mock-llm", tokenizer }),
+    inputs: input.payloads("p.json"),
+    load: hold(1, { requests: 3 }),
+  });
+  const io = { out: () => {}, err: () => {}, onInterrupt: () => () => {}, loadApi: async () => ({}) };
+  const { result } = await executePlan(toPlan(scenario, folder.path), io, { spare });
+  assert.equal(result.error, undefined);
+  assert.equal(result.levels[0]?.window.tokens?.failedCount, 0);
+  assert.equal(result.completedCount, 3);
+});
 
 describe("rampart llm", () => {
   test("reports what the server did: tokens per second, their cost, and GPUs for users", async () => {
