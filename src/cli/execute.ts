@@ -78,6 +78,8 @@ export interface ExecuteOptions {
   readonly peers?: Peers;
   /** Measures the tokens of responses; not closed. Default: one for this run. */
   readonly meter?: TokenLink;
+  /** Token threads that were started before. Those that the run does not need are ended. Default: none. */
+  readonly spare?: SpareThreads | undefined;
   /** True if the run checks the plan, after its first requests. Default: the front door has checked it. */
   readonly isUnchecked?: true;
   /** The entries of the plan's input file, which is then not read. Default: the file is read. */
@@ -96,12 +98,9 @@ const WAITING = "waiting for requests in flight (press Ctrl-C again to stop at o
  * Runs a plan with its reports. A write error of one report ends neither the run nor the other reports.
  * @throws UserError for a plan that cannot be run, RunError if the target prevents its start
  */
-export async function executePlan(
-  given: Plan,
-  io: CommandIo,
-  { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked, watch, place }: ExecuteOptions = {},
-): Promise<ExecutedPlan> {
-  const spare = new SpareThreads();
+export async function executePlan(given: Plan, io: CommandIo, options: ExecuteOptions = {}): Promise<ExecutedPlan> {
+  const { onInterrupt, peers = ALONE, meter, spare = new SpareThreads(), held, functions, isUnchecked } = options;
+  const { watch, place } = options;
   const plan = await settleTokenizers(given, (text) => io.err(`rampart: ${word(text, io.nameOf)}\n`), spare);
   let reports: GuardedReport[] = [];
   let observer: RunObserver | undefined;
@@ -133,8 +132,8 @@ export async function executePlan(
   };
   const check = isUnchecked === true ? async (): Promise<unknown> => checkPlan(plan) : undefined;
   const runOnce = async (number: number): Promise<RunResult> => {
-    const options = { openObserver: openReports, check, peers, meter, held, spare, functions };
-    running = startPlan(planOfRun(plan, number), options);
+    const parts = { openObserver: openReports, check, peers, meter, held, spare, functions };
+    running = startPlan(planOfRun(plan, number), parts);
     // An interrupt between two runs of a repeated plan found no run to interrupt.
     if (isInterrupted) running.interrupt();
     return running.result;

@@ -48,7 +48,8 @@ export function readNumber(
   const most = max ?? (isWhole ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE);
   if (value >= min && value <= most && (!isWhole || Number.isInteger(value))) return value;
   const range = max === undefined ? `of ${min} or more` : `from ${min} to ${max}`;
-  const message = `is not a ${isWhole ? "whole number" : "number"} ${range}`;
+  const isHuge = max === undefined && value > most;
+  const message = isHuge ? "is too large" : `is not a ${isWhole ? "whole number" : "number"} ${range}`;
   const isList = flags.knows("sweep") && /^\d+(?:[,:]\d+)+$/.test(text);
   const hint = isList ? `Write --sweep ${name}=${text}.` : `Give a number, such as ${example}.`;
   problems.push(problem("invalid-value", `--${name}`, message, hint, text));

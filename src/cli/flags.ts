@@ -141,8 +141,8 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (token.kind !== "option") continue;
     const typed = given[token.index] === args[token.index] ? token.rawName : token.rawName.slice(1);
     const flag = typed === token.rawName ? flags.find(({ name }) => name === token.name) : undefined;
-    const meaning = flag === undefined ? findMeaning(token.rawName, typed, flags) : undefined;
     const next = given[token.index + 1] ?? "";
+    const meaning = flag === undefined ? findMeaning(token.rawName, typed, flags, token.value ?? next) : undefined;
     const takesNext =
       meaning?.takesValue ?? (found.length > 0 || maxPositionals === 0 || surplus > 0 || isAmount(next));
     if (flag === undefined && token.value === undefined && takesNext) {
@@ -256,14 +256,30 @@ interface Meaning {
   readonly hint: string;
 }
 
-/** Finds the meaning of an unknown name: a flag of another tool or command, or a typo. @param typed name with one dash */
-function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Meaning | undefined {
+/** Returns the replacement for another name with the user's amount instead of the example, which is in angle brackets. */
+function withAmount(use: string, amount: string): string {
+  return use.replace(/<(.+?)>(\w*)/, (_, example: string, unit: string) => {
+    if (/^\d[\d.,:]*$/.test(amount)) return `${amount}${unit}`;
+    return isAmount(amount) ? amount : `${example}${unit}`;
+  });
+}
+
+/**
+ * Finds the meaning of an unknown name: a flag of another tool or command, or a typo.
+ * @param typed name with one dash @param value what follows the name
+ */
+function findMeaning(rawName: string, typed: string, flags: readonly Flag[], value: string): Meaning | undefined {
   const meaningOf = (name: string): Meaning | undefined => {
     const flag = flags.find((one) => namesOf(one).includes(name));
     if (flag === undefined) return undefined;
     const use = flag.meantAs?.[name];
+    // With an amount, --user is --users, and not the name for a login.
+    const begun = isAmount(value)
+      ? flags.find((one) => one.value !== undefined && `--${one.name}` === `${name}s`)
+      : undefined;
+    if (begun !== undefined) return { takesValue: true, hint: `Did you mean --${begun.name}?` };
     const short = flag.short === undefined || typed.startsWith("--") ? "" : `-${flag.short} or `;
-    const hint = use === undefined ? `Did you mean ${short}--${flag.name}?` : `Write ${use}.`;
+    const hint = use === undefined ? `Did you mean ${short}--${flag.name}?` : `Write ${withAmount(use, value)}.`;
     return { takesValue: flag.value !== undefined, hint };
   };
   const long = flags.flatMap(namesOf).flatMap((name) => (name.startsWith("--") ? [name.slice(2)] : []));

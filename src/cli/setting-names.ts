@@ -30,6 +30,8 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "load.concurrency": "load",
   "load.kind=sessions": "sessions(…) as the load",
   "load.periodResponses": "responses of periodic(…)",
+  "measurement.mode.count": "requests:",
+  "measurement.mode.durationMs": "for:",
   "measurement.mode.maxTrials": "stability.trials",
   "measurement.mode.stabilityPct": "stability.within",
   "measurement.mode.windowMs": "stability.window",
@@ -83,6 +85,8 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
 
 /** The same for commands whose argument is the address of the server. */
 export const NAMES_AT_URL = {
+  "measurement.mode.count": "--requests",
+  "measurement.mode.durationMs": "--for",
   "target.kind=triton": "rampart triton",
   "target.tls=true": "write https:// before the address",
   "target.tls=unverified-http": "--insecure",

@@ -49,6 +49,8 @@ export const MESSAGES = {
   "more-prompts": "<repeats>; <inputs.count> makes more of them",
   "check-address": "is there a server at <url>? check <target.url>",
   "more-workers": "let more threads send: <client.workers>",
+  "measure-for": 'Use <measurement.mode.durationMs> "<time>"',
+  "measure-requests": "Use <measurement.mode.count> <needed>",
   "no-request-ends": "Raise <measurement.mode.windowMs>, or find out why no request ends in time.",
 
   // measure/: ways to make a level stable, without a full stop
@@ -60,6 +62,7 @@ export const MESSAGES = {
   // run/
   "look-or-wait": "Look at the server, or raise <client.stallTimeoutMs>.",
   "allow-failures": "Raise <failures.maxRatio> to measure despite failed requests.",
+  "allow-all-failures": "Set <failures.maxRatio> to 100 % to measure anyway.",
   "allow-more-failures": "Raise <failures.maxRatio> or look at the server.",
   "too-many-outstanding": "as <client.maxOutstanding> says",
   "allow-outstanding": "Lower the load, or raise <client.maxOutstanding>.",
@@ -78,6 +81,7 @@ export const MESSAGES = {
   "no-mpi": "<client.isMpi> has no effect, and this rank measures alone: <why>",
 
   // run/judge/: explanations of a failure
+  "check-model": "Correct <target.model>, or load the model on the server.",
   "doubled-path": "Requests went to <path>, which has <doubled> twice: leave /<doubled> out of <target.url>.",
   "no-key": "The server requires a key (<status>), and none was sent: give it with <target.apiKeyEnv>.",
   redirected: "The server redirects to <location>: redirects are not followed, so point <target.url> there.",
@@ -167,7 +171,7 @@ interface Settings {
   "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";
   load: "concurrency" | "kind=sessions" | "periodResponses";
   measurement: "warmupRequests";
-  "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
+  "measurement.mode": "count" | "durationMs" | "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
   merge: "folder";
   mock: "grpcPort" | "grpcProto" | "httpPort";
   outputs: "folder" | "otlpUrl" | "verbosity" | "watchPort";

@@ -17,13 +17,22 @@ export interface FoundTokenizer {
   readonly isRefused?: boolean;
 }
 
-/** Returns the tokenizer that the server names, or that has the model's name; `none` if it cannot be loaded here. */
-export async function findTokenizer(model: Pick<ListedModel, "name" | "tokenizer">): Promise<FoundTokenizer> {
+/** Loads a tokenizer. Rejects like `loadTokenizer`. */
+export type TryTokenizer = (name: string) => Promise<unknown>;
+
+/**
+ * Returns the tokenizer that the server names, or that has the model's name; `none` if it cannot be loaded here.
+ * @param load loads a tokenizer. Default: to discard it
+ */
+export async function findTokenizer(
+  model: Pick<ListedModel, "name" | "tokenizer">,
+  load: TryTokenizer = loadTokenizer,
+): Promise<FoundTokenizer> {
   const reasons: string[] = [];
   for (const name of [model.tokenizer, model.name].filter((one) => one !== undefined)) {
     // A name without an organisation is rarely on the hub, and querying the hub takes time.
     if (!name.includes("/") && findEncoding(name) === undefined && !existsSync(name)) continue;
-    const problem = await findTokenizerProblem(name);
+    const problem = await findTokenizerProblem(name, load);
     if (problem === undefined) return { name };
     reasons.push(`${name} ${problem}`);
   }
@@ -33,11 +42,14 @@ export async function findTokenizer(model: Pick<ListedModel, "name" | "tokenizer
   return { name: "none", text, isRefused: reasons.length > 0 };
 }
 
-/** Returns why a tokenizer cannot be loaded; undefined if it can, and for `none`. */
-export async function findTokenizerProblem(name: string): Promise<string | undefined> {
+/** Returns why a tokenizer cannot be loaded; undefined if it can, and for `none`. @param load as in {@link findTokenizer} */
+export async function findTokenizerProblem(
+  name: string,
+  load: TryTokenizer = loadTokenizer,
+): Promise<string | undefined> {
   if (name === "none") return undefined;
   try {
-    await loadTokenizer(name);
+    await load(name);
     return undefined;
   } catch (error) {
     return error instanceof UserError

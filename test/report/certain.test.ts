@@ -40,7 +40,7 @@ function levelOf(level: number, { count, seed, correlation, spread }: Drawn): Le
 
 /** Returns the number of requests that a check or its advice asks for; undefined when it asks for none. */
 function neededIn(text: string): string | undefined {
-  return /(?:needs (?:about )?|Use requests: )([\d,]+)/.exec(text)?.[1]?.replaceAll(",", "");
+  return /(?:needs (?:about )?|Use measurement\.mode\.count )([\d,]+)/.exec(text)?.[1]?.replaceAll(",", "");
 }
 
 /** Returns the cells of an asserted percentile, one for each level, on the first screen and in the details. */
@@ -101,7 +101,7 @@ test("40 requests are too few for p99, and 299 decide it without a mark, althoug
   const few = at(40);
   assert.match(few.checks[0]?.measured ?? "", /; p99 needs 299 requests, has 40$/);
   assert.deepEqual(
-    few.notes.filter(({ code }) => code === "short-sample").map(({ text }) => text.replace(/^.*: /, "")),
+    few.notes.filter(({ code }) => code === "short-sample").map(({ text }) => text.replace(/^.*count /, "")),
     ["299."],
   );
   assert.equal(cellsOfPercentile(few, 99)[0]?.mark, "uncertain");

@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { SpareThreads } from "../../measure/tokens/token-link.ts";
 import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
@@ -8,7 +9,7 @@ import { describeTime, estimateAllRuns } from "../../registry/estimate-time.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import type { LoadedCommand } from "../command-usage.ts";
-import type { CommandIo, PointWatch } from "../execute.ts";
+import { type CommandIo, executePlan, type PointWatch } from "../execute.ts";
 import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
 import { silent, toTerminal } from "../guarded-io.ts";
@@ -48,17 +49,31 @@ export function urlCommand(name: UrlKind["name"]): LoadedCommand {
 }
 
 async function runUrlCommand(kind: UrlKind, flags: FlagValues, io: CommandIo): Promise<number> {
-  const find = findOnce(kind, flags, io);
+  const spare = new SpareThreads();
+  try {
+    return await runWith(spare, { kind, flags }, io);
+  } finally {
+    await spare.close();
+  }
+}
+
+/** @param spare token threads with the tokenizers that were found */
+async function runWith(
+  spare: SpareThreads,
+  { kind, flags }: Pick<UrlRequest, "kind" | "flags">,
+  io: CommandIo,
+): Promise<number> {
+  const find = findOnce({ kind, flags, spare }, io);
   if (flags.has("sweep")) {
     const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
       const { settings, given } = readFlags(kind, pointFlags);
-      return new UrlRun({ kind, settings, flags: pointFlags, find }, pointIo).runPoint(given, watch);
+      return new UrlRun({ kind, settings, flags: pointFlags, find, spare }, pointIo).runPoint(given, watch);
     };
     return runSweep(flags, { door: kind.name, parameters: [], runPoint }, io);
   }
   const { settings, given } = readFlags(kind, flags);
   const run = (values: PlanValues): Promise<number> =>
-    new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values });
+    new UrlRun({ kind, settings, flags, find, spare }, io).measure({ ...given, values });
   return flags.has("dry-run") ? run(given.values) : inFleet(given.values, io, run);
 }
 
@@ -81,7 +96,9 @@ function readFlags(kind: UrlKind, flags: FlagValues): ReadFlags {
 type Find = (settings: UrlSettings, values: PlanValues) => Promise<Found>;
 
 /** Returns a function that finds a server once for all points of a sweep with the same settings. */
-function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
+function findOnce({ kind, flags, spare }: Pick<UrlRequest, "kind" | "flags" | "spare">, io: CommandIo): Find {
+  // The run takes the thread, and need not load the tokenizer again.
+  const loadTokenizer = (tokenizer: string): Promise<void> => spare.start({ tokenizer, revision: "main" });
   const known = new Map<string, Promise<Found>>();
   const say = (text: string): void => sayBeside(text, flags, io);
   return (settings, values) => {
@@ -89,7 +106,8 @@ function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
     const { url, model, tokenizer, shapes, headers, apiKeyEnv, isInsecure } = settings;
     const key = JSON.stringify([url, model, tokenizer, shapes, headers, apiKeyEnv, isInsecure, sourceAddresses]);
     const found =
-      known.get(key) ?? findServer(kind, settings, { client: defined({ sourceAddresses }), nameOf: io.nameOf, say });
+      known.get(key) ??
+      findServer(kind, settings, { client: defined({ sourceAddresses }), nameOf: io.nameOf, say, loadTokenizer });
     known.set(key, found);
     return found;
   };
@@ -106,6 +124,7 @@ interface UrlRequest {
   readonly settings: UrlSettings;
   readonly flags: FlagValues;
   readonly find: Find;
+  readonly spare: SpareThreads;
 }
 
 class UrlRun {
@@ -127,7 +146,7 @@ class UrlRun {
       if (save !== undefined) this.save(save, text);
       const time = estimateAllRuns(plan);
       if (time !== undefined) sayBeside(describeTime(time), flags, this.io);
-      const code = await runMadePlan(plan, { flags }, this.io);
+      const code = await this.run(plan);
       if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan);
       return code;
     });
@@ -137,8 +156,13 @@ class UrlRun {
   runPoint(given: PlanChanges, watch: PointWatch): Promise<number> {
     return this.inFlags(async () => {
       const { plan } = await this.makePlan(given);
-      return runMadePlan(plan, { flags: this.request.flags, watch }, this.io);
+      return this.run(plan, watch);
     });
+  }
+
+  private run(plan: Plan, watch?: PointWatch): Promise<number> {
+    const { flags, spare } = this.request;
+    return runMadePlan(plan, { flags, watch }, this.io, (io) => executePlan(plan, io, { watch, spare }));
   }
 
   private async makePlan(given: PlanChanges): Promise<{ readonly plan: Plan; readonly text: string }> {

@@ -13,7 +13,7 @@ import { toPlan } from "../../scenario/to-plan.ts";
 import type { ListedModel } from "../../service/service.ts";
 import { detectServer } from "../../wizard/detect.ts";
 import { usualShapes } from "../../wizard/questions.ts";
-import { findTokenizer, findTokenizerProblem, suggestTokenizer } from "../../wizard/tokenizer.ts";
+import { findTokenizer, findTokenizerProblem, suggestTokenizer, type TryTokenizer } from "../../wizard/tokenizer.ts";
 import { chooseModel } from "../choose-model.ts";
 import { explainQuery } from "../failure-hints.ts";
 import { COMMAND_OF, isOfApi, type UrlKind } from "./kinds.ts";
@@ -28,6 +28,8 @@ export interface FindIo {
   readonly nameOf: NameOf | undefined;
   /** Prints a sentence beside the report. */
   readonly say: (text: string) => void;
+  /** Loads a tokenizer for the run. */
+  readonly loadTokenizer: TryTokenizer;
 }
 
 /**
@@ -133,12 +135,12 @@ class Finder {
   private async findTokenizer(model: Pick<ListedModel, "name" | "tokenizer">): Promise<string> {
     const { tokenizer } = this.settings;
     if (tokenizer === undefined) {
-      const { name, text, isRefused } = await findTokenizer(model);
+      const { name, text, isRefused } = await findTokenizer(model, this.io.loadTokenizer);
       // Without any, the run's own warning says enough.
       if (text !== undefined && isRefused === true) this.io.say(text);
       return name;
     }
-    const message = await findTokenizerProblem(tokenizer);
+    const message = await findTokenizerProblem(tokenizer, this.io.loadTokenizer);
     if (message === undefined) return tokenizer;
     const hint = `${await suggestTokenizer(tokenizer)}Give a folder with tokenizer.json, an encoding, or none.`;
     throw new UserError(problem("unreadable", "--tokenizer", message, hint, tokenizer));

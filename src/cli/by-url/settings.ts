@@ -95,21 +95,40 @@ function readUsers(flags: FlagValues, isSearch: boolean, problems: Problem[]): U
   const text = flags.text("users");
   if (text === undefined) return undefined;
   const range = parseRange(text);
-  const list = text.split(",").map((part) => (/^\s*[1-9]\d*\s*$/.test(part) ? Number(part) : 0));
-  const numbers = range === undefined ? list : [range.start, range.end, range.step];
-  const isRising = range === undefined || range.start < range.end;
-  const isEnough = !isSearch || range !== undefined || list.length > 1 || (list[0] as number) > 1;
-  const isHuge = numbers.some((one) => one > MAX_CONCURRENCY);
-  const areCounts = numbers.every((one) => Number.isInteger(one) && one > 0);
-  if (areCounts && isRising && isEnough && !isHuge) return range ?? list;
-  const isFalling = areCounts && range !== undefined && range.start > range.end;
-  const [forms, hint] = isFalling
-    ? ["a range that rises", `Write --users ${range.end}:${range.start}${range.step === 1 ? "" : `:${range.step}`}.`]
+  const numbers = text.split(/[,:]/).map(toNumber);
+  const message = whyNoUsers(text, numbers, isSearch);
+  if (message === undefined) return range ?? numbers;
+  const isFalling = range !== undefined && range.start > range.end && numbers.every(isCount);
+  const hint = isFalling
+    ? `Write --users ${range.end}:${range.start}${range.step === 1 ? "" : `:${range.step}`}.`
     : isSearch
-      ? ["the largest number, MIN:MAX[:STEP] or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
-      : ["a number, START:END[:STEP] or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];
-  const message = isHuge ? `must be ${formatCount(MAX_CONCURRENCY)} at most` : `is not ${forms}`;
+      ? "Write --users 64, --users 8:64 or --users 1,4,16."
+      : "Write --users 16, --users 1:8 or --users 1,4,16.";
   problems.push(problem("invalid-value", "--users", message, hint, text));
+  return undefined;
+}
+
+/** Reads a decimal number; NaN for any other text. */
+function toNumber(text: string): number {
+  return /^\s*[+-]?\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function isCount(number: number): boolean {
+  return Number.isInteger(number) && number > 0;
+}
+
+/** Returns why a text does not give numbers of users; undefined if it does. @param numbers the numbers in the text */
+function whyNoUsers(text: string, numbers: readonly number[], isSearch: boolean): string | undefined {
+  const isRange = text.includes(":");
+  if (numbers.some(Number.isNaN) || (isRange && (text.includes(",") || numbers.length > 3)))
+    return `is not ${isSearch ? "the largest number, MIN:MAX[:STEP]" : "a number, START:END[:STEP]"} or a list of users`;
+  const wrong = numbers.find((one) => !isCount(one));
+  if (wrong !== undefined)
+    return `${numbers.length === 1 ? "is" : `has ${wrong}, which is`} not a whole number of 1 or more`;
+  if (numbers.some((one) => one > MAX_CONCURRENCY)) return `must be ${formatCount(MAX_CONCURRENCY)} at most`;
+  const [first = 1, second = first] = numbers;
+  if (isRange && first >= second) return "is not a range that rises";
+  if (isSearch && numbers.length === 1 && first === 1) return "leaves nothing to search";
   return undefined;
 }
 

@@ -74,7 +74,7 @@ export const CHECKS: readonly Check[] = [
   { name: "tokenizers", run: checkTokenizers },
   { name: "GPU", run: checkGpu },
   { name: "server", run: checkServer },
-  { name: "self-test", run: checkClientRate },
+  { name: "self-test", isLimit: true, run: checkClientRate },
 ];
 
 function checkVersions({ platform, kernel }: Host): Finding {

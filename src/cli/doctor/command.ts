@@ -19,7 +19,10 @@ import { type Host, thisHost } from "./host.ts";
 
 /** `rampart doctor`: checks whether this host can send a load and measure it well. */
 
-/** Output of `rampart doctor`: the verdict, then the checks; those that need action come first. */
+/**
+ * Output of `rampart doctor`: the verdict, then the checks that need action, and what limits this host; the others only if they are asked
+ * for.
+ */
 
 /** A check with its finding. */
 export type NamedFinding = Finding & { readonly check: string };
@@ -32,8 +35,8 @@ const MARKS: Readonly<Record<Finding["status"], string>> = {
 };
 const STYLE = { maxColumns: 80, format: valueText };
 
-/** Formats the findings, with a line break at the end. */
-export function formatFindings(findings: readonly NamedFinding[]): string {
+/** Formats the findings, with a line break at the end. @param isVerbose whether to include checks that need no action */
+export function formatFindings(findings: readonly NamedFinding[], isVerbose: boolean): string {
   const count = (status: Finding["status"]): number => findings.filter((one) => one.status === status).length;
   const counted = (number: number, what: string): string => `${number === 0 ? "no" : number} ${plural(number, what)}`;
   const [problems, warnings] = [count("problem"), count("warning")];
@@ -41,7 +44,22 @@ export function formatFindings(findings: readonly NamedFinding[]): string {
     problems > 0 ? "PROBLEM  this host cannot send the asked load as it is" : "OK  nothing prevents the asked load";
   const urgency = ({ status }: Finding): number => ["problem", "warning"].indexOf(status) + 1 || LAST;
   const sorted = findings.toSorted((a, b) => urgency(a) - urgency(b));
-  return `${verdict}: ${counted(problems, "problem")}, ${counted(warnings, "warning")}\n\n${formatRows(sorted)}\n`;
+  const shown = isVerbose ? sorted : sorted.filter((one) => urgency(one) < LAST || LIMITS.has(one.check));
+  const rows = shown.length === 0 ? "" : `\n${formatRows(shown)}\n`;
+  const others = describeOthers(findings.filter((one) => !shown.includes(one)));
+  return `${verdict}: ${counted(problems, "problem")}, ${counted(warnings, "warning")}\n${rows}${others}`;
+}
+
+/** The checks that find what limits this host. */
+const LIMITS: ReadonlySet<string> = new Set(CHECKS.flatMap(({ name, isLimit }) => (isLimit === true ? [name] : [])));
+
+/** Describes the checks that are not shown; empty if all are. */
+function describeOthers(others: readonly Finding[]): string {
+  if (others.length === 0) return "";
+  const unknownCount = others.filter(({ status }) => status === "unknown").length;
+  const okCount = others.length - unknownCount;
+  const unknowns = unknownCount === 0 ? "" : `, ${unknownCount} unknown on this system`;
+  return `\n${okCount} other ${plural(okCount, "check")} ok${unknowns}: -v shows them\n`;
 }
 
 /** Position of checks that need no action: after the others, in their original order. */
@@ -76,7 +94,7 @@ async function runDoctorCommand(flags: FlagValues, io: CommandIo): Promise<numbe
   io.err("  looking at this host for some seconds …\n");
   for (const check of CHECKS) findings.push(await runCheck(check, host, load));
   const isPossible = findings.every(({ status }) => status !== "problem");
-  routeTextAroundReports(io, { ...files }).out(formatFindings(findings));
+  routeTextAroundReports(io, { ...files }).out(formatFindings(findings, flags.has("verbose")));
   if (files.json !== undefined) writeJson(files.json, { isPossible, load, findings });
   return isPossible ? EXIT.passed : EXIT.assertionFailed;
 }
@@ -142,7 +160,7 @@ function helpPage(command: string): HelpPage {
   return {
     usage: [`${command} [URL] [options]`],
     about: [
-      "Looks at this host before a measurement: clock, timers, cores, limits and caches, and how many requests per second it can send, which takes a few seconds. Each line is ok, a warning (numbers can be distorted, or requests can fail) or a problem (the asked load is impossible), with what to do; unknown is what this system does not report.",
+      "Looks at this host before a measurement: clock, timers, cores, limits and caches, and how many requests per second it can send, which takes a few seconds. Prints the problems (the asked load is impossible) and warnings (numbers can be distorted, or requests can fail) with what to do, and what limits this host. With -v also the checks that are ok, and those that this system does not report (unknown).",
     ],
     flags: FLAGS,
     examples: [`${command} gpu-host:8000 --users 2000`],

@@ -21,7 +21,7 @@ const FAST_SOURCES = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_s
 export const CORE_CHECKS: readonly Check[] = [
   { name: "clock", run: checkClock },
   { name: "timers", run: checkTimers },
-  { name: "cores", run: checkCores },
+  { name: "cores", isLimit: true, run: checkCores },
   { name: "CPU quota", run: checkQuota },
   { name: "CPU frequency", run: checkFrequency },
   { name: "other programs", run: checkOthers },

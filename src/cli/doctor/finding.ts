@@ -33,6 +33,8 @@ export interface AskedLoad {
 /** A check of this machine. A new check needs one entry in `checks.ts`. */
 export interface Check {
   readonly name: string;
+  /** Whether it finds what limits this host, which the first screen shows even if there is nothing to do. Default: false */
+  readonly isLimit?: true;
   run(host: Host, load: AskedLoad): Finding | Promise<Finding>;
 }
 

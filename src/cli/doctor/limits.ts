@@ -14,7 +14,7 @@ const BUSY_PORTS_RATIO = 0.5;
 
 /** The checks, in the order of the report. */
 export const LIMIT_CHECKS: readonly Check[] = [
-  { name: "open files", run: checkOpenFiles },
+  { name: "open files", isLimit: true, run: checkOpenFiles },
   { name: "ephemeral ports", run: checkPorts },
   { name: "listen backlog", run: checkBacklog },
 ];

@@ -21,24 +21,32 @@ const SAVED = "in the scenario that --save writes";
 
 /** Settings that only scenarios have, by their names in other tools. */
 const IN_SAVED = {
-  "--rate": `load: rate(5) ${SAVED}`,
-  "--request-rate": `load: rate(5) ${SAVED}`,
-  "--warmup-request-count": `warmupRequests: 10 ${SAVED}`,
-  "--request-rate-range": `load: rateSteps([1, 2]) ${SAVED}`,
+  "--warmup-request-count": `warmupRequests: <10> ${SAVED}`,
   "--burstiness": `load: rate(5, { distribution: "gamma", smoothness: 0.5 }) ${SAVED}`,
   "--ignore-eos": `extra: { ignore_eos: true } ${SAVED}`,
   "--warmup-percent": `warmupFor: "10 s" ${SAVED}`,
   "--warmup": `warmupFor: "10 s" ${SAVED}`,
-  "--batch-size": `batchSize: 8 ${SAVED}`,
-  "-b": `batchSize: 8 ${SAVED}`,
+  "--batch-size": `batchSize: <8> ${SAVED}`,
+  "-b": `batchSize: <8> ${SAVED}`,
   "--endpoint-type": `endpoint: "chat" ${SAVED}`,
   "--extra-inputs": `extra: { temperature: 0 } ${SAVED}`,
   "--input-file": `inputs: input.prompts({ file: "x.jsonl" }) ${SAVED}`,
   "--input-data": `inputs: input.json("x.json") ${SAVED}`,
   "--isl-stddev": `isl: { mean: 550, stddev: 50 } ${SAVED}`,
   "--osl-stddev": `osl: { mean: 128, stddev: 10 } ${SAVED}`,
-  "--num-dataset-entries": `count: 100 ${SAVED}`,
+  "--num-dataset-entries": `count: <100> ${SAVED}`,
 } as const;
+
+/** Returns {@link IN_SAVED} for a command without rates. @param target of `rampart init`, which has them */
+function inSavedOf(target: "openai" | "triton"): NonNullable<SharedOption["meantAs"]> {
+  const init = `rampart init --yes --run --target ${target} --url URL --rate`;
+  return {
+    "--rate": `${init} <5>`,
+    "--request-rate": `${init} <5>`,
+    "--request-rate-range": `${init} <1,2>`,
+    ...IN_SAVED,
+  };
+}
 
 /** `--users` of the commands that identify the server themselves. */
 const USERS_BY_URL = {
@@ -227,7 +235,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: ["run", "http", ...BY_URL, "init"],
     isCommon: true,
     meant: ["-d", "--duration", "--time", "--run-time", "--max-seconds", "--measurement-interval"],
-    meantAs: { "--benchmark-duration": "--for 60s" },
+    meantAs: { "--benchmark-duration": "--for <60>s" },
     help: "Measure for this long.",
     differs: {
       llm: { ...FOR_BY_URL, defaultText: "10s; with --slo at most 30s" },
@@ -331,6 +339,8 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     meantAs: IN_SAVED,
     help: "Write the scenario that repeats the run. An existing file is kept.",
     differs: {
+      llm: { meantAs: inSavedOf("openai") },
+      triton: { meantAs: inSavedOf("triton") },
       init: {
         defaultText: "./NAME.ts",
         help: "Write the scenario to this file; its folder is created. An existing file is kept.",

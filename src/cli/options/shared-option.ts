@@ -56,7 +56,10 @@ export interface SharedOption {
   readonly resolve?: (text: string) => PlanValue;
   /** Names in other tools, with dashes. The error for such a name suggests this option. */
   readonly meant?: readonly string[];
-  /** Replacements for other names that correspond to a use of this option, by these names: `--slo ttft=200ms` for `--ttft`. */
+  /**
+   * Replacements for other names that correspond to a use of this option, by these names: `--slo ttft=<200>ms` for `--ttft`. A user's
+   * amount is put in place of the one in angle brackets.
+   */
   readonly meantAs?: Readonly<Record<string, string>>;
   /** True if each occurrence adds a text to a list in the plan. Without a setting, the command itself handles the list. */
   readonly isRepeatable?: true;

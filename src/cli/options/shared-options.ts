@@ -186,9 +186,10 @@ const OPTIONS: readonly SharedOption[] = [
     setting: "outputs.verbosity",
     puts: 1,
     // The compatible modes have this as an option of the original tool.
-    doors: [...COMMANDS, "report", "compare"],
+    doors: [...COMMANDS, "report", "compare", "doctor"],
     help: "Show all tables and notes of the report, and each measuring window.",
     differs: {
+      doctor: { help: "Show all checks." },
       report: { help: "Show all tables and notes." },
       compare: {
         meant: ["--all"],

@@ -42,7 +42,10 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
     ...{ name: "runs are compared", timeSec: 0, state: "pass", kind: name },
     ...{
       message: `${name.toUpperCase()}  ${headline}`,
-      output: sections.flatMap(({ tables }) => tables.flatMap(toLines)),
+      output: sections.flatMap(({ title: candidate, tables }) => [
+        ...(candidate === "" ? [] : [candidate]),
+        ...tables.flatMap(toLines),
+      ]),
     },
   };
   return {

@@ -101,16 +101,19 @@ function describeChanges(sides: readonly ComparedSides[]): string {
   const judged = sides.filter(({ comparison }) => hasVerdicts(comparison));
   const isCompared = sides.some(({ comparison }) => comparison.levels.some(({ metrics }) => metrics.length > 0));
   if (judged.length === 0 && isCompared) return "values and changes without verdicts, because a side has one run";
-  const metrics = judged.flatMap(placedMetrics);
+  const metrics = judged.flatMap((side) => {
+    const candidate = sides.length > 1 ? `${side.comparison.next.name}: ` : "";
+    return placedMetrics(side).map((placed) => ({ ...placed, candidate }));
+  });
   const worse = metrics.filter(({ metric }) => metric.verdict === "worse");
   const isOneLevel = new Set(metrics.map(({ level }) => level)).size === 1;
   const isLimited = ({ metric }: PlacedMetric): boolean =>
     sides.some(({ limits }) => limits.some(({ limit }) => limit.metric.name === metric.metric.name));
   const names = [...worse.filter(isLimited), ...worse.filter((one) => !isLimited(one))]
     .slice(0, MOST_NAMED)
-    .map(({ level, metric }) => {
+    .map(({ level, metric, candidate }, index, all) => {
       const place = isOneLevel ? "" : ` at ${level}`;
-      return `${metric.metric.label} ${formatChange(metric.change)}${place}`;
+      return `${candidate === all[index - 1]?.candidate ? "" : candidate}${metric.metric.label} ${formatChange(metric.change)}${place}`;
     });
   const counts = summarizeVerdicts(metrics.map(({ metric }) => metric));
   if (metrics.length > 0 && metrics.every(({ metric }) => metric.verdict === "inconclusive"))

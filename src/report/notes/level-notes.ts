@@ -110,9 +110,10 @@ function describeMissing(whole: Plan, result: LevelResult): string {
 }
 
 /** Rounds the times of a finding to three digits. Texts shared with compatible modes have four. */
-function shorten({ texts, ...rest }: Finding): Finding {
+function shorten({ texts, ...rest }: Finding<Text>): Finding<Text> {
   const round = (time: string): string => (time.replace(".", "").length > 3 ? formatThreeDigits(Number(time)) : time);
-  return { ...rest, texts: texts.map((text) => text.replace(/\d+\.\d+(?= (?:us|ms|s|min)\b)/g, round)) };
+  const short = (text: string): string => text.replace(/\d+\.\d+(?= (?:us|ms|s|min)\b)/g, round);
+  return { ...rest, texts: texts.map((text) => (typeof text === "string" ? short(text) : text)) };
 }
 
 function finding(code: string, severity: Severity, ...texts: string[]): Finding {

@@ -3,6 +3,7 @@ import { formatNiceTime, type RequestsNeeded, SEC_PER_HOUR } from "../../measure
 import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
 import { judge, type Verdict } from "../../measure/verdicts.ts";
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
 import { phaseOf } from "../../registry/load-modes.ts";
@@ -27,7 +28,7 @@ export function findShortSamples(
   result: LevelResult,
   open: readonly Verdict[],
   isOnly: boolean,
-): Finding[] {
+): Finding<Text>[] {
   const { window, outcome } = result;
   // A level that ended early is short for another reason. A search measures until its limits are decided.
   if (outcome === "partial" || window.durationNs <= 0 || result.limits !== undefined) return [];
@@ -45,7 +46,7 @@ export function findShortSamples(
     short.some(({ isFew }) => !isFew),
     phaseOf(whole, result.phase?.index)?.drift !== undefined,
   );
-  const tooShort = short.map(({ verdict, count, needed }): Finding => {
+  const tooShort = short.map(({ verdict, count, needed }): Finding<Text> => {
     const name = metricText(verdict.assertion.metric);
     const factor = needed / count;
     const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
@@ -118,17 +119,18 @@ function formatTenths(ns: number): string {
   return formatDurationNs(ns < NS_PER_SEC ? ns : secToNs(Number(nsToSec(ns).toFixed(1))));
 }
 
-/** Describes how to measure the required number of requests, in the terms of the mode. A sentence without a full stop. */
+/** Describes how to measure the required number of requests. A sentence without a full stop. */
 function adviseLonger(
   plan: Plan,
   durationNs: number,
   { count, needed }: Pick<RequestsNeeded, "count" | "needed">,
-): string {
+): Text {
   const { mode } = plan.measurement;
+  const isOwn = plan.outputs.style === "rampart";
   if (mode.kind === "requests" && mode.count !== null)
-    return plan.outputs.style === "rampart" ? `Use requests: ${needed}` : `Send ${formatCount(needed)} requests`;
+    return isOwn ? { say: "measure-requests", needed } : `Send ${formatCount(needed)} requests`;
   const wanted = (nsToSec(durationNs) * needed) / count;
   if (wanted > SEC_PER_HOUR) return "That takes hours: assert a lower percentile";
-  const text = formatNiceTime(wanted);
-  return plan.outputs.style === "rampart" ? `Use for: "${text}"` : `Measure for ${text}`;
+  const time = formatNiceTime(wanted);
+  return isOwn ? { say: "measure-for", time } : `Measure for ${time}`;
 }

@@ -1,5 +1,5 @@
 import type { Text } from "../../plan/messages.ts";
-import { defined } from "../../plan/objects.ts";
+import { defined, fieldOf } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { countOf, formatPct, plural } from "../../plan/units.ts";
@@ -54,8 +54,8 @@ function divergence(ratio: number, expected: number): number {
 const MAX_LANE_ERRORS = 64;
 /** Number of first responses after which the server counts as rejecting all requests, whatever their content. */
 const FEW_REFUSED = 8;
-/** The same for a server that reports that it is unavailable, as some servers do for any failed request. */
-const FEW_UNAVAILABLE = 32;
+/** The same for a server that reports that it is unavailable or responds with the same error, which may pass or depend on the content. */
+const FEW_ALIKE = 32;
 /** Not allowed (401, 403, 407), not found (404, 405, 410, 501), moved (301, 302, 307, 308). */
 const REFUSING_STATUSES: readonly number[] = [301, 302, 307, 308, 401, 403, 404, 405, 407, 410, 501];
 /** PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
@@ -64,21 +64,51 @@ const REFUSING_GRPC_STATUSES: readonly number[] = [7, 12, 16];
 /** Bad gateway, unavailable and gateway timeout: an overloaded server answers some requests with them. */
 const UNAVAILABLE_STATUSES: readonly number[] = [502, 503, 504];
 
+/** Timeout, conflict, too early and too many requests: another attempt may succeed. */
+const PASSING_STATUSES: readonly number[] = [408, 409, 425, 429];
+/** UNKNOWN, INVALID_ARGUMENT, NOT_FOUND and INTERNAL. */
+const FAILING_GRPC_STATUSES: readonly number[] = [2, 3, 5, 13];
+
+/** Reports whether the same response to all requests says that none will succeed. */
+function failsAlike({ kind, status = 0 }: Failure): boolean {
+  if (kind === "http") return status >= 400 && status <= 500 && !PASSING_STATUSES.includes(status);
+  return kind === "unreadable" || (kind === "grpc" && FAILING_GRPC_STATUSES.includes(status));
+}
+
 function saysUnavailable({ kind, status = 0 }: Failure): boolean {
   return kind === "http" && UNAVAILABLE_STATUSES.includes(status);
 }
 
 /** Returns the error of a server that rejects all requests. */
 function refused({ target }: Plan, failure: Failure): RunError {
-  const isUnknown = failure.status === 404;
-  const what = isUnknown ? "has no such path" : "refuses the requests";
+  const isOfModel = lacksModel(target, failure);
+  const isUnknown = failure.kind === "http" && failure.status === 404 && !isOfModel;
+  const what = isUnknown
+    ? "has no such path"
+    : failure.kind === "unreadable"
+      ? "gives no response of this API"
+      : "refuses the requests";
   const message = `${urlsOf(target).join(", ")} ${what}: ${describeFailure(failure)}`;
-  const hint = isUnknown
-    ? "Does it serve this API, under this path?"
-    : saysUnavailable(failure)
-      ? "Is it still starting? Look at its log."
-      : "Check the address, the method and the key.";
-  return new RunError("unreachable", message, hint, { failure });
+  return new RunError("unreachable", message, hintFor(failure, isUnknown, isOfModel), { failure });
+}
+
+/** Words of servers that lack a model, unlike: this model's maximum context length is 4096 tokens. */
+const LACKING = /\b(?:not (?:found|exist|ready|loaded|available)|unknown|no such|invalid model)/i;
+
+/** Reports whether the server says that it lacks the model. */
+function lacksModel(target: Plan["target"], { kind, status, message }: Failure): boolean {
+  const model = fieldOf(target, "model");
+  const isNamed = /\bmodel\b/i.test(message) || (typeof model === "string" && model !== "" && message.includes(model));
+  return isNamed && ((kind === "http" && status === 404) || LACKING.test(message));
+}
+
+/** @param isUnknown whether the path does not exist @param isOfModel whether the server says that it lacks the model */
+function hintFor(failure: Failure, isUnknown: boolean, isOfModel: boolean): Text {
+  if (saysUnavailable(failure)) return "Is it still starting? Look at its log.";
+  if (isUnknown || failure.kind === "unreadable") return "Does it serve this API, under this path?";
+  const remedy: Text = isOfModel ? { say: "check-model" } : "Correct the requests, or look at the server's log.";
+  if (refusesAll(failure)) return isOfModel ? remedy : "Check the address, the method and the key.";
+  return [remedy, " ", { say: "allow-all-failures" }];
 }
 
 /** Decides how failed requests affect the run. */
@@ -92,6 +122,8 @@ export class FailureLimits {
   private readonly reachability: Reachability;
   private readonly waitsForServer: boolean;
   private refusedCount = 0;
+  /** The response that all requests have had, without its numbers. */
+  private alikeText: string | undefined;
   /** Lanes with a rejected request. */
   private readonly refusedLanes = new Set<number>();
 
@@ -182,17 +214,32 @@ export class FailureLimits {
   private checkRefused(failure: Failure, lane: number): void {
     const { plan } = this;
     const { completedCount, failedCount, activeLanes } = this.progress();
-    const isUnavailable = saysUnavailable(failure);
-    if (this.waitsForServer || completedCount > 0 || !(isUnavailable || refusesAll(failure))) return;
+    const isRefused = refusesAll(failure);
+    if (this.waitsForServer || completedCount > 0 || !(isRefused || saysUnavailable(failure) || this.isAlike(failure)))
+      return;
     this.refusedCount++;
     this.refusedLanes.add(lane);
     // Counts of remote senders arrive after their failures. Until they include these failures, they may lack successes
     // too.
-    const few = isUnavailable ? FEW_UNAVAILABLE : FEW_REFUSED;
+    const few = isRefused ? FEW_REFUSED : FEW_ALIKE;
     if (this.signal.isStopped || Math.min(this.refusedCount, failedCount) < few) return;
     // An overloaded server is still busy with the first requests that it accepted.
-    if (isUnavailable && this.refusedLanes.size < activeLanes) return;
+    if (!isRefused && this.refusedLanes.size < activeLanes) return;
+    // Requests with other content may have another response.
+    if (failsAlike(failure) && !isRefused && this.refusedCount < failedCount) return;
     this.signal.fail(refused(plan, failure));
+  }
+
+  /**
+   * Whether a response is the same error as that of all requests before. Never if all requests may fail, and for the embedded target,
+   * whose errors the user asked for.
+   */
+  private isAlike(failure: Failure): boolean {
+    const { failures, target } = this.plan;
+    if (failures.maxRatio === 1 || urlsOf(target).length === 0 || !failsAlike(failure)) return false;
+    const text = failure.message.replace(/\d+/g, "");
+    this.alikeText ??= text;
+    return text === this.alikeText;
   }
 
   /** Ends the run in bounded time when the target no longer responds. */

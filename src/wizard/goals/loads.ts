@@ -60,8 +60,13 @@ export function users(message: string, preset: Asked["preset"], form = ONE): Ask
   return {
     message,
     preset,
-    check: (answer) =>
-      form.fits(answer, isWhole) ? undefined : `must be ${form.rule} of users, such as ${preset({}, EMPTY_CONTEXT)}`,
+    check: (answer) => {
+      if (form.fits(answer, isWhole)) return undefined;
+      const numbers = numbersOf(answer);
+      if (!numbers.some(Number.isNaN) && !numbers.every(isWhole))
+        return `must be ${numbers.length === 1 ? "a whole number" : "whole numbers"} of 1 or more`;
+      return `must be ${form.rule} of users, such as ${preset({}, EMPTY_CONTEXT)}`;
+    },
     isNeeded: ({ load }) => load === "users",
   };
 }
@@ -71,10 +76,11 @@ export function rate(message: string, preset: Asked["preset"], form = ONE): Aske
   return {
     message: `${message} (requests per second)`,
     preset,
-    check: (answer) =>
-      form.fits(answer, isRate)
-        ? undefined
-        : `must be ${form.rule} of requests per second, such as ${preset({}, EMPTY_CONTEXT)}`,
+    check: (answer) => {
+      if (form.fits(answer, isRate)) return undefined;
+      if (numbersOf(answer).some((perSec) => perSec <= 0)) return "must be above 0 requests per second";
+      return `must be ${form.rule} of requests per second, such as ${preset({}, EMPTY_CONTEXT)}`;
+    },
     isNeeded: ({ load }) => load === "rate",
   };
 }

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { executePlan } from "../../../src/cli/execute.ts";
+import { defineScenario, hold, input, openai } from "../../../src/index.ts";
+import { SpareThreads } from "../../../src/measure/tokens/token-link.ts";
 import { LOOPBACK, type MockServer, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { createFolder, type ProcessResult, runRampart } from "../rampart-process.ts";
 import { type ResultHere, runInFolder } from "../run-in-folder.ts";
 
@@ -92,6 +97,26 @@ function readReport(folder: string): Report {
 
 const at = (port: number): string => `127.0.0.1:${port}`;
 const mockUrl = (): string => at(mock.httpPort);
+
+test("a run measures with the tokenizer that was loaded when the server was found, and reads no file again", async () => {
+  using folder = createFolder({ "p.json": JSON.stringify({ data: [{ payload: [{ messages: [] }] }] }) });
+  const tokenizer = join(folder.path, "tiny");
+  cpSync(TINY, tokenizer, { recursive: true });
+  const spare = new SpareThreads();
+  await spare.start({ tokenizer, revision: "main" });
+  rmSync(tokenizer, { recursive: true });
+  const scenario = defineScenario({
+    name: "x",
+    target: openai(mockUrl(), { model: "mock-llm", tokenizer }),
+    inputs: input.payloads("p.json"),
+    load: hold(1, { requests: 3 }),
+  });
+  const io = { out: () => {}, err: () => {}, onInterrupt: () => () => {}, loadApi: async () => ({}) };
+  const { result } = await executePlan(toPlan(scenario, folder.path), io, { spare });
+  assert.equal(result.error, undefined);
+  assert.equal(result.levels[0]?.window.tokens?.failedCount, 0);
+  assert.equal(result.completedCount, 3);
+});
 
 describe("rampart llm", () => {
   test("reports what the server did: tokens per second, their cost, and GPUs for users", async () => {
@@ -401,6 +426,48 @@ describe("both", () => {
       assert.equal(code, 64, text);
       assert.match(text, /^rampart: --users: is not a range that rises \(got 4:1\)\. Write --users 1:4\.$/m);
     });
+  });
+
+  test("end soon with one error when the server gives the same error to all requests", async () => {
+    for (const [status, message, says] of [
+      [
+        400,
+        "max_tokens is too large",
+        / refuses the requests: HTTP status 400: max_tokens is too large\. Correct the requests/,
+      ],
+      [
+        500,
+        "the engine is dead",
+        / refuses the requests: HTTP status 500: the engine is dead\. .* Set --max-error-rate to 100 %/,
+      ],
+      [
+        404,
+        "the model llama is gone",
+        / refuses the requests: HTTP status 404: .* Correct --model, or load the model on/,
+      ],
+      [401, "no", / refuses the requests: HTTP status 401: no\. The server requires a key .* --api-key-env NAME/],
+    ] as const) {
+      let asked = 0;
+      const failing: AnsweringServer = await startAnsweringServer((response, index) => {
+        const { path = "" } = failing.received[index] ?? {};
+        if (path.endsWith("/models")) {
+          response.end(JSON.stringify({ object: "list", data: [MODEL] }));
+          return;
+        }
+        if (path.endsWith("/chat/completions")) asked++;
+        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error: { message } }));
+      });
+      try {
+        const args = ["llm", failing.url, "--tokenizer", "none", "--isl", "5", "--osl", "2", "--for", "60s"];
+        await here(args, ({ code, text }) => {
+          assert.equal(code, 69, text);
+          assert.equal(text.match(/^rampart: .*$/gm)?.filter((line) => says.test(line)).length, 1, text);
+        });
+        assert.ok(asked <= 40, `${asked} requests with ${status}`);
+      } finally {
+        failing.close();
+      }
+    }
   });
 
   test("say in one sentence what is at the address instead, and end with 69", async () => {

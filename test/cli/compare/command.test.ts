@@ -233,6 +233,21 @@ describe("outputs", () => {
       });
   });
 
+  test("name in JUnit's results the candidate that each table is of, where there are several", async () => {
+    using folder = createFolder(FILES);
+    const args = ["compare", BASE, SAME, WORSE, "--fail-if", "p99 > +5%", "--junit", "c.xml"];
+    assert.equal((await runInFolder(folder.path, args)).code, 65);
+    const xml = readFileSync(join(folder.path, "c.xml"), "utf8");
+    const names = [SAME, WORSE].map((files) => `${files.split(",")[0]} and 2 more`);
+    const printed = /name="runs are compared"[^>]*><system-out>([^<]*)</.exec(xml)?.[1]?.split("&#10;") ?? [];
+    assert.deepEqual(
+      printed.filter((line) => line.endsWith("(3 runs)")),
+      names.map((name) => `${name} (3 runs)`),
+      xml,
+    );
+    for (const name of names) assert.ok(xml.includes(`<testcase name="${name}: p99 &gt; +5%"`), xml);
+  });
+
   test("have an error of JUnit where a strict comparison has nothing to compare", async () => {
     using folder = createFolder(FILES);
     const args = ["compare", BASE, "l1.csv,l2.csv", "--strict", "--junit", "c.xml"];

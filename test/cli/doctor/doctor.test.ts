@@ -294,7 +294,7 @@ describe("a check", () => {
       assert.match(finding.message, message);
       assert.equal(finding.fix !== undefined, status === "warning" || status === "problem");
       if (fix !== undefined) assert.match(finding.fix ?? "", fix);
-      const text = formatFindings([finding]);
+      const text = formatFindings([finding], true);
       assert.ok(!text.includes("undefined"));
       assert.ok(
         text.split("\n").every(({ length }) => length <= 80),
@@ -340,7 +340,7 @@ test("the verdict comes first, then what there is to do, in 80 columns", () => {
     },
   ];
   assert.equal(
-    formatFindings(findings),
+    formatFindings(findings, true),
     `
 OK  nothing prevents the asked load: no problems, 1 warning
 
@@ -354,8 +354,32 @@ unknown  CPU frequency   this system does not report a frequency governor
   );
   const problem: NamedFinding = { check: "open files", status: "problem", message: "too few", fix: "Raise it" };
   assert.match(
-    formatFindings([...findings, problem]),
+    formatFindings([...findings, problem], false),
     /^PROBLEM {2}this host cannot send the asked load as it is: 1 problem, 1 warning\n\nPROBLEM +open files/,
+  );
+});
+
+test("without -v only what needs action and what limits this host is shown", () => {
+  const fine: NamedFinding[] = [
+    { check: "clock", status: "ok", message: "monotonic, steps of 40 ns (source tsc)" },
+    { check: "cores", status: "ok", message: "4 cores" },
+    { check: "CPU frequency", status: "unknown", message: "this system does not report a frequency governor" },
+    { check: "self-test", status: "ok", message: "40,000 requests per second" },
+  ];
+  const shown = `
+cores       4 cores
+ok   self-test   40,000 requests per second
+
+1 other check ok, 1 unknown on this system: -v shows them
+`;
+  assert.equal(
+    formatFindings(fine, false),
+    `OK  nothing prevents the asked load: no problems, no warnings\n\nok   ${shown.trimStart()}`,
+  );
+  const warned: NamedFinding = { check: "timers", status: "warning", message: "late", fix: "Free a core" };
+  assert.match(
+    formatFindings([...fine, warned], false),
+    /1 warning\n\nwarning +timers +late\n +→ Free a core\.\nok +cores/,
   );
 });
 

@@ -329,6 +329,14 @@ test("several candidates have a section each, and equal notes once", () => {
     ["new.json: mean > +5%", "other.json: mean > +5%"],
   );
   assert.equal(model.notes.filter(({ code }) => code === "confidence").length, 1);
+  const { headline } = judgeComparison([sides, { ...sides, comparison: other }], false);
+  assert.match(headline, /4 worse \(new\.json: mean latency \+20\.0 %, other\.json: mean latency \+20\.0 %, …\)/);
+  const printed = model.suites.at(-1)?.cases.at(-1)?.output ?? [];
+  assert.deepEqual(
+    printed.filter((line) => line.endsWith("(3 runs)")),
+    ["new.json (3 runs)", "other.json (3 runs)"],
+  );
+  assert.ok(!(modelOf().suites.at(-1)?.cases.at(-1)?.output ?? []).includes(""));
 });
 
 test("a level without a metric on both sides has no heading", async () => {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inScenario, namesAtUrl } from "../../../src/cli/setting-names.ts";
 import type { Instability } from "../../../src/measure/instability.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
+import type { NameOf } from "../../../src/plan/messages.ts";
 import { makeNotes } from "../../../src/report/notes/make-notes.ts";
 import { describeShape } from "../../../src/report/notes/short-samples.ts";
 import type { XySeries } from "../../../src/report/plot.ts";
@@ -26,9 +28,13 @@ const ASSERTED: PlanChange = {
   measurement: { mode: { kind: "duration", durationMs: 1000 } },
 };
 
-function notesOf(levels: readonly LevelResult[], change: PlanChange = {}, rest: Partial<RunResult> = {}) {
+function notesOf(
+  levels: readonly LevelResult[],
+  change: PlanChange = {},
+  { nameOf = inScenario, ...rest }: Partial<RunResult> & { readonly nameOf?: NameOf } = {},
+) {
   const plan = makePlan({ outputs: { style: "rampart" }, ...change });
-  return makeNotes(plan, [makeResult(plan, levels, rest)]);
+  return makeNotes(plan, [makeResult(plan, levels, rest)], { nameOf });
 }
 
 for (const [name, cpuRatio, client] of [
@@ -173,10 +179,13 @@ test("Little's law is a detail where no rate or time is asserted, and after a kn
   assert.equal(severityOf(throughput, { phase } as Partial<LevelResult>), "detail");
 });
 
-test("the remedy is in the words of how a level is measured", () => {
+test("the remedy is in the words of how a level is measured, and of the command", () => {
   const level = makeLevel({ window: makeWindow({ latenciesNs: spread(100) }) });
   const counted = { ...ASSERTED, measurement: { mode: { kind: "requests", count: 100 } } } as const;
   assert.ok(notesOf([level], counted).some(({ text }) => text.endsWith("Use requests: 299.")));
+  const nameOf = namesAtUrl("llm");
+  assert.ok(notesOf([level], counted, { nameOf }).some(({ text }) => text.endsWith("Use --requests 299.")));
+  assert.ok(notesOf([level], ASSERTED, { nameOf }).some(({ text }) => text.endsWith('Use --for "5 s".')));
 });
 
 test("equal notes of several levels are one, with the levels named where they are not all", () => {

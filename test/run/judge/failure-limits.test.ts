@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { inScenario } from "../../../src/cli/setting-names.ts";
 import { word } from "../../../src/plan/messages.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
@@ -11,6 +12,7 @@ import { nowNs } from "../../../src/runtime/clock.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { mix } from "../../../src/scenario/mix.ts";
+import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import type { Target } from "../../../src/scenario/targets/target.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
@@ -173,6 +175,92 @@ test("a server that refuses all requests ends the run of a scenario", () => {
   assert.equal(endOf({ ...plan, behaviour: { waitsForServer: true } }, 0), undefined);
   assert.match(endOf(plan, 0, { ...missing, status: 401, message: "HTTP status 401" }) ?? "", /refuses the requests/);
   assert.match(endOf(makePlan({ failures: { maxRatio: null } }), 0) ?? "", /has no such path/);
+});
+
+describe("a server that responds to all requests with the same error ends the run", () => {
+  const target = {
+    ...{ kind: "openai", url: "gpu:8000", protocol: "http", model: "llama", endpoint: "v1/chat/completions" },
+    ...{ batchSize: 1, isStreaming: true, headers: [], tls: DEFAULT_TLS },
+  } as unknown as Plan["target"];
+  const atServer: Plan = { ...makePlan({ failures: { maxRatio: null } }), target };
+  /** Adds failures of two lanes, until the run ends. */
+  const endOf = (
+    failureOf: (index: number) => Failure,
+    counts: Partial<SenderState> = {},
+    plan = atServer,
+  ): readonly [count: number, text: string] => {
+    const signal = new RunSignal();
+    let failedCount = 0;
+    const failureLimits = new FailureLimits(plan, signal, () => progressOf({ activeLanes: 2, failedCount, ...counts }));
+    while (failedCount < 100 && signal.error === undefined) {
+      failedCount++;
+      failureLimits.add(failureOf(failedCount), failedCount % 2, nowNs());
+    }
+    const { error } = signal;
+    return [failedCount, error === undefined ? "" : `${error.message} ${word(error.hint, inScenario)}`];
+  };
+  const responseOf = (status: number, message: string) => (): Failure => ({
+    kind: "http",
+    status,
+    message: `HTTP status ${status}: ${message}`,
+  });
+
+  for (const [name, failureOf, says] of [
+    [
+      "400",
+      responseOf(400, "max_tokens is too large"),
+      /refuses the requests: HTTP status 400: max_tokens is too large Correct/,
+    ],
+    [
+      "422",
+      responseOf(422, "bad body"),
+      /refuses the requests: .* Correct the requests, .* Set maxErrorRate to 100 % to/,
+    ],
+    ["500", responseOf(500, "engine dead"), /refuses the requests: HTTP status 500: engine dead /],
+    [
+      "a model that it lacks",
+      responseOf(400, "model x not found"),
+      /refuses the requests: .* Correct model, or load the model/,
+    ],
+    [
+      "lengths that differ",
+      (index: number) => responseOf(400, `this model's context length is 4096, not ${5000 + index} tokens`)(),
+      /refuses the requests: .* tokens Correct the requests/,
+    ],
+    ["an unreadable response", () => ({ kind: "unreadable", message: "no JSON" }), /gives no response of this API: no/],
+    ["INVALID_ARGUMENT", () => ({ kind: "grpc", status: 3, message: "bad shape" }), /refuses the requests: bad shape/],
+  ] as const satisfies readonly (readonly [string, (index: number) => Failure, RegExp])[])
+    test(`after 32 of them: ${name}`, () => {
+      const [count, text] = endOf(failureOf);
+      assert.equal(count, 32, text);
+      assert.match(text, says);
+    });
+
+  test("and sooner when the model is said to be missing with 404, which is no missing path", () => {
+    const [count, text] = endOf(responseOf(404, "The model `llama` does not exist."));
+    assert.equal(count, 8, text);
+    assert.match(text, /^gpu:8000 refuses the requests: .*404.* Correct model, or load the model on the server\./);
+  });
+
+  for (const [name, failureOf, counts, plan] of [
+    ["429", responseOf(429, "slow down"), {}, atServer],
+    ["408", responseOf(408, "too slow"), {}, atServer],
+    ["a timeout", () => ({ kind: "timeout", message: "no complete response within 1 s" }), {}, atServer],
+    ["errors that differ", (index: number) => responseOf(400, `prompt ${"x".repeat(index)}`)(), {}, atServer],
+    ["two errors in turn", (index: number) => responseOf(400, index % 2 === 0 ? "a" : "b")(), {}, atServer],
+    ["a request that succeeded", responseOf(400, "a"), { completedCount: 1 }, atServer],
+    ["a lane that is still busy", responseOf(500, "a"), { activeLanes: 3 }, atServer],
+    ["failures that may all occur", responseOf(400, "a"), {}, { ...atServer, failures: { maxRatio: 1 } }],
+    [
+      "the embedded target",
+      responseOf(500, "a"),
+      {},
+      toPlan(defineScenario({ name: "x", target: embedded(), load: hold(1) }), "/"),
+    ],
+  ] as const satisfies readonly (readonly [string, (index: number) => Failure, Partial<SenderState>, Plan])[])
+    test(`but not for ${name}`, () => {
+      assert.deepEqual(endOf(failureOf, counts, plan), [100, ""]);
+    });
 });
 
 test("a server that answers 503 to each lane ends the run, and not while it is busy with the request of one", () => {
