@@ -54,6 +54,8 @@ async function untilAfter({ clock, windows, context: { signal } }: LevelFrame, t
 
 /** The next phase is prepared this long before this one ends: its connections are opened then. */
 const PREPARE_MS = 1000;
+/** A phase waits this long after its end for the next one to be prepared, which then makes up for the time. */
+const MOST_LATE_MS = 100;
 
 /**
  * Measures a phase whose schedule ends by its time. The next phase begins then, also where this code runs late. If a sender is not prepared
@@ -67,8 +69,9 @@ async function measurePhase(frame: LevelFrame, durationMs: number, handOver: Han
     await handOver.prepare("measured");
     isPrepared = true;
   };
-  if (!signal.isStopped) prepare().catch(fail);
+  const preparing = signal.isStopped ? undefined : prepare().catch(fail);
   await untilAfter(frame, durationMs);
+  await sleepUnless(MOST_LATE_MS, Promise.race([preparing, signal.stopped]), frame.clock);
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   const endNs = Math.min(stopNs, frame.clock.nowNs());
   if (isPrepared || signal.isStopped) return frame.cutAndChange(handOver, endNs);
