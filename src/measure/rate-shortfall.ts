@@ -64,18 +64,28 @@ export function isRateMissed(perSec: number, asked: AskedRate, durationNs: numbe
 /** Explains why the schedule was missed; undefined when it was met. */
 export function explainShortfall(window: Measurement, rate: ScheduledRate): RateShortfall | undefined {
   const { sendingNs } = window;
-  const sendDelay = sendDelayOf(window);
   const sent = sentPerSec(window) ?? 0;
   const isMissed = rate.asked !== undefined && isRateMissed(sent, rate.asked, sendingNs, MISSED_RATIO);
-  const lateRatio = sendDelay.count === 0 ? 0 : lateCount(window) / sendDelay.count;
+  const lateRatio = lateRatioOf(window);
   if (!isMissed && lateRatio <= LATE_RATIO) return undefined;
-  const late = lateRatio === 0 ? undefined : describeDelay(sendDelay, lateRatio);
+  const late = lateRatio === 0 ? undefined : describeDelay(sendDelayOf(window), lateRatio);
   const delay = late ?? "no request was more than 1 ms late";
   // A rate that random gaps explain is not reported.
   const achieved = isMissed
     ? `${sent.toFixed(1)} requests/s were sent of the requested ${rate.asked?.perSec}; ${delay}`
     : delay;
   return { achieved, late, lateRatio, ...causeOf(window, rate) };
+}
+
+/** Describes requests that were sent late; undefined where too few were. */
+export function describeLateSends(window: Measurement): string | undefined {
+  const lateRatio = lateRatioOf(window);
+  return lateRatio <= LATE_RATIO ? undefined : describeDelay(sendDelayOf(window), lateRatio);
+}
+
+function lateRatioOf(window: Measurement): number {
+  const { count } = sendDelayOf(window);
+  return count === 0 ? 0 : lateCount(window) / count;
 }
 
 function describeDelay(sendDelay: Sketch, lateRatio: number): string {

@@ -6,6 +6,8 @@ import { Readings } from "./readings.ts";
 import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries } from "./scrape-result.ts";
 
 const MOST_SERIES = 5000;
+/** A sample that most libraries for metrics add. It differs after a restart of the server's process. */
+const PROCESS_START = /^process_start_time_seconds(?:\{.*\})?[ \t]+(\S+)/m;
 /** Maximum number of dropped series to count. */
 const MOST_LEFT_OUT = 50_000;
 
@@ -27,6 +29,8 @@ export class ScrapeTally {
   private states = new Map<SampleKey, SampleState>();
   private readonly leftOut = new Set<SampleKey>();
   private hasBaseline = false;
+  /** Latest start of the server's process. NaN: unknown. */
+  private processStartSec = Number.NaN;
   private startNs = 0;
   /** Time from which counters are counted. */
   private countedNs = 0;
@@ -55,6 +59,7 @@ export class ScrapeTally {
   add(text: string, atNs: number, tookNs: number): void {
     const { hasBaseline } = this;
     if (!hasBaseline) this.countedNs = atNs;
+    this.noteProcess(Number(PROCESS_START.exec(text)?.[1]));
     this.exposition.read(text, (key, value) => this.addSample(key, value, nsToSec(atNs - this.startNs), hasBaseline));
     this.hasBaseline = true;
     if (this.scrapeCount === 0) this.firstNs = atNs;
@@ -82,6 +87,13 @@ export class ScrapeTally {
       families: has ? toFamilies(this.states) : [],
       leftOutCount: this.leftOut.size,
     };
+  }
+
+  /** After a restart of the server its counters start at 0, also those that exceed the earlier reading by now. */
+  private noteProcess(startSec: number): void {
+    if (startSec > this.processStartSec)
+      for (const state of this.states.values()) if (state.last !== undefined) state.last = 0;
+    if (!Number.isNaN(startSec)) this.processStartSec = startSec;
   }
 
   private addSample(key: SampleKey, value: number, timeSec: number, hasBaseline: boolean): void {

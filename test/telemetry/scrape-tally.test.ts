@@ -84,6 +84,15 @@ describe("counters", () => {
     assert.deepEqual(increasesOf(tally(...texts), "x"), [15 + 5 + 4]);
   });
 
+  test("a restart is seen by the start of the process, also where each counter exceeds its earlier reading", () => {
+    const text = (startSec: number, value: number): string =>
+      `# TYPE x_total counter\nx_total ${value}\n# TYPE process_start_time_seconds gauge\n` +
+      `process_start_time_seconds ${startSec}\n`;
+    const texts = [text(1.76e9, 10), text(1.76e9, 25), text(1.76e9 + 3.5, 40), text(1.76e9 + 3.5, 50)];
+    // 15, then all 40 of the new process, then 10.
+    assert.deepEqual(increasesOf(tally(...texts), "x"), [65]);
+  });
+
   test("the time before the run, in which nothing was sent, is not part of a rate", () => {
     const tallied = new ScrapeTally();
     const text = (value: number): string => `# TYPE x_total counter\nx_total ${value}\n`;

@@ -3,9 +3,10 @@ import { combineStates, judgeLimits, type LimitVerdict } from "../../measure/lim
 import { planLooks, requestsToKeep } from "../../measure/limits/looks.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
-import { isRateMissed } from "../../measure/rate-shortfall.ts";
+import { describeLateSends, isRateMissed } from "../../measure/rate-shortfall.ts";
 import { isUpperLimit } from "../../measure/verdict-state.ts";
 import type { JudgedLevel } from "../../measure/verdicts.ts";
+import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, plural } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
@@ -28,6 +29,8 @@ export interface ResolvingParts {
   readonly batchSize: number;
   readonly windowMs: number;
   readonly maxMs: number;
+  /** Whether requests wait for nothing from their due time on, so that only a late client delays their send. Default: false */
+  readonly sendsWhenDue?: boolean;
   /** Waits for the end of the next window and returns it; undefined when the run has stopped. */
   nextWindow(trial: number): Promise<Measurement | undefined>;
 }
@@ -75,7 +78,8 @@ function isOutOfReach(verdicts: readonly LimitVerdict[], windows: readonly Measu
 }
 
 /** Judges a level as far as it has been measured. @param error probability of a wrong decision, for each side */
-function judgeLevel({ plan, batchSize }: ResolvingParts, level: JudgedLevel, error: number): LevelLimits {
+function judgeLevel(parts: ResolvingParts, level: JudgedLevel, error: number): LevelLimits {
+  const { plan, batchSize } = parts;
   const { window } = level;
   const verdicts = judgeLimits(plan.limits ?? [], level, batchSize, error);
   if (window.requestCount === 0 && window.failedCount > 0)
@@ -85,8 +89,28 @@ function judgeLevel({ plan, batchSize }: ResolvingParts, level: JudgedLevel, err
       reason: `${plural(window.failedCount, "the only request", `all ${window.failedCount} requests`)} failed`,
     };
   const state = combineStates(verdicts.map((verdict) => verdict.state));
-  const reason = state === "broken" ? undefined : explainMissedRate(plan, level);
+  const reason = state === "broken" ? explainLateSends(parts, level, error) : explainMissedRate(plan, level);
   return reason === undefined ? { state, verdicts } : { state: "unresolved", verdicts, reason };
+}
+
+/**
+ * Returns why a broken limit is not the server's fault; undefined when it is: times from the send break a limit too. Times from the due time
+ * also contain the time by which the client is late.
+ */
+function explainLateSends(
+  { plan: { limits = [] }, batchSize, sendsWhenDue }: ResolvingParts,
+  level: JudgedLevel,
+  error: number,
+): string | undefined {
+  if (!sendsWhenDue) return undefined;
+  const fromSend = limits.map((limit): AssertionPlan => {
+    const { metric } = limit;
+    return metric.key === "scheduledLatency" ? { ...limit, metric: { ...metric, key: "latency" } } : limit;
+  });
+  const states = judgeLimits(fromSend, level, batchSize, error).map(({ state }) => state);
+  if (combineStates(states) === "broken") return undefined;
+  const late = describeLateSends(level.window);
+  return late && `the client was late: ${late}`;
 }
 
 /** Returns why a level did not send the requested load; undefined when it did. */

@@ -171,6 +171,9 @@ export interface CounterParts extends TallyParts {
   readonly share?: Share | undefined;
 }
 
+/** A sender that ends a window later than this stood still. */
+const MOST_LATE_NS = 1e9; // 1 s
+
 /** Divides a level's time into windows and counts the requests that end in each. */
 export class WindowCounter {
   private readonly parts: CounterParts;
@@ -225,14 +228,15 @@ export class WindowCounter {
   }
 
   /**
-   * Returns the border between two windows. The message of a remote conductor takes time, so for one of several senders the border is not
-   * before the last response: a window contains exactly the requests that ended in it.
+   * Returns the border between two windows, which is not before the last response: a window contains exactly the requests that ended in
+   * it. A message of a remote conductor takes time, and a thread may wake up late. Where a sender stood still over the border, its last
+   * responses do not move it, because that would make the window of all senders longer.
    */
   private borderAt(wantedNs: number): number {
     const { sends, meter, share = WHOLE } = this.parts;
     if (share.count > 1) sends.drain();
     forgetArrivals();
-    return share.count === 1 ? wantedNs : Math.max(wantedNs, meter.lastEndNs);
+    return meter.lastEndNs > wantedNs + MOST_LATE_NS ? wantedNs : Math.max(wantedNs, meter.lastEndNs);
   }
 
   /** Ends the window at `wantedNs` and begins the next one. See {@link borderAt}. */

@@ -71,7 +71,8 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
       drop = ({ hostId, sender }, heardNs) => {
         lost.add(hostId);
         if (sender === undefined) return undefined;
-        const { leftCount, ...missing } = fleet.drop(sender, heardNs);
+        // Times of the run are on the clock of the senders.
+        const { leftCount, ...missing } = fleet.drop(sender, heardNs - delayNs);
         return { missing, endsRun: leftCount === 0 || lost.size > elsewhere.allowLost };
       };
       return fleet;

@@ -17,10 +17,15 @@ function planOf(limit: AssertionPlan, load: ReturnType<typeof hold> | ReturnType
 }
 
 /** Measures windows of these parts, the last one again and again. */
-async function resolve(plan: Plan, parts: readonly WindowParts[], maxMs = 10_000): Promise<ResolvedLevel | undefined> {
+async function resolve(
+  plan: Plan,
+  parts: readonly WindowParts[],
+  maxMs = 10_000,
+  sendsWhenDue = true,
+): Promise<ResolvedLevel | undefined> {
   const nextWindow = (trial: number): Promise<Measurement> =>
     Promise.resolve(makeWindow(parts[Math.min(trial, parts.length) - 1]));
-  return resolveLimits({ plan, level: 100, batchSize: 1, windowMs: 1000, maxMs, nextWindow });
+  return resolveLimits({ plan, level: 100, batchSize: 1, windowMs: 1000, maxMs, sendsWhenDue, nextWindow });
 }
 
 const spread = (count: number): number[] =>
@@ -78,6 +83,27 @@ test("a rate that was not sent is unresolved, however fast its requests were", a
   const resolved = await resolve(planOf(median(10), rate(100)), [window], 3000);
   assert.equal(resolved?.limits.state, "unresolved");
   assert.equal(resolved?.limits.reason, "only 50 of 100 requests/s were sent");
+});
+
+test("a limit on times from the due time is unresolved where only the client was late", async () => {
+  const plan = planOf({ ...median(10), metric: { key: "scheduledLatency", statistic: 50 } }, rate(100));
+  const late = (latencyMs: number, delayMs: number): WindowParts => {
+    const latenciesNs = spread(100).map((ns) => ns + latencyMs * 1e6);
+    return {
+      latenciesNs,
+      scheduledNs: latenciesNs.map((ns) => ns + delayMs * 1e6),
+      sendDelayNs: latenciesNs.map(() => delayMs * 1e6),
+    };
+  };
+  const stateOf = async (parts: WindowParts, sendsWhenDue = true): Promise<string | undefined> =>
+    (await resolve(plan, [parts], 10_000, sendsWhenDue))?.limits.state;
+  assert.equal(await stateOf(late(1, 50)), "unresolved");
+  const { limits } = (await resolve(plan, [late(1, 50)])) as ResolvedLevel;
+  assert.match(limits.reason ?? "", /^the client was late: 100 % of the requests were more than 1 ms late/);
+  // A slow server breaks it, also where the client is late; and so do sends that wait for responses.
+  assert.equal(await stateOf(late(50, 50)), "broken");
+  assert.equal(await stateOf(late(1, 50), false), "broken");
+  assert.equal(await stateOf(late(1, 0.5)), "kept");
 });
 
 test("a run that has stopped has no result", async () => {

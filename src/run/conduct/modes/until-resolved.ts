@@ -11,7 +11,7 @@ export async function measureUntilResolved(
   frame: LevelFrame,
   { windowMs, maxMs }: Extract<MeasurementModePlan, { kind: "until-resolved" }>,
 ): Promise<LevelResult> {
-  const { plan, signal, sender, hasTokens, observer } = frame.context;
+  const { plan, signal, sender, hasTokens, observer, isScheduled, isAsync, session } = frame.context;
   const windows: Measurement[] = [];
   const addTokens = async (window: Measurement): Promise<Measurement> =>
     hasTokens ? withTokens(window, await sender.takeTokens({ kind: "windows", count: 1 })) : window;
@@ -26,7 +26,9 @@ export async function measureUntilResolved(
     return window;
   };
   const { level, batchSize } = frame;
-  const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow });
+  const hasLimit = sender.progress().unsent.delayed !== undefined;
+  const sendsWhenDue = isScheduled && isAsync && !session.service.isSequence && !hasLimit;
+  const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, sendsWhenDue, nextWindow });
   if (resolved === undefined) return frame.partial(windows, windows.length, addTokens);
   return frame.result("measured", frame.merge(resolved.windows), windows.length, { limits: resolved.limits });
 }
