@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
+import { startsCold } from "./cold-start.ts";
 
 /** Names of background threads: the JIT compilers of JavaScriptCore and of V8 (Node, Deno), and Bun's memory scavenger. */
 const BACKGROUND: ReadonlySet<string> = new Set([
@@ -30,7 +31,7 @@ let checks = 0;
  * nothing elsewhere, or if the system does not allow it.
  */
 export function yieldBackgroundThreads(): void {
-  if (process.platform !== "linux") return;
+  if (process.platform !== "linux" || startsCold()) return;
   checks = 0;
   timer ??= setInterval(check, CHECK_INTERVAL_MS);
   timer.unref?.();

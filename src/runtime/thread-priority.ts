@@ -1,5 +1,6 @@
 import { readlinkSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
+import { startsCold } from "./cold-start.ts";
 
 /** Nine times the weight of a normal thread: a mostly idle thread then gets the core as soon as it wakes up. */
 const RAISED = -10;
@@ -25,7 +26,7 @@ export function lowerThreadPriority(): void {
 }
 
 function setNiceness(niceness: number, isWanted: (before: number) => boolean): () => void {
-  if (process.platform !== "linux") return () => {};
+  if (process.platform !== "linux" || startsCold()) return () => {};
   try {
     const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
     const before = getPriority(thread);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn } from "../report/json-metrics.ts";
 import { startTruth, type TruthServer } from "../servers/truth.ts";
@@ -30,17 +30,16 @@ interface LevelJson {
   readonly durationSec: number;
 }
 
-let stopBusy: () => void;
-before(() => {
-  if (!CAN_PIN) return;
-  const loops = [1, 2].map(() => spawn("taskset", ["-c", "0", process.execPath, "-e", "for (;;);"]));
-  stopBusy = () => {
+/** Starts two processes that keep the core busy. Returns what ends them. */
+function keepBusy(): () => void {
+  const [program = "", ...args] = [...ON_CORE, "sh", "-c", "while :; do :; done"];
+  const loops = [1, 2].map(() => spawn(program, args));
+  return () => {
     for (const loop of loops) loop.kill("SIGKILL");
   };
-});
-after(() => stopBusy?.());
+}
 
-/** Runs a load on the core of the busy processes. */
+/** Runs a load on the core of the busy processes, which are there while it is sent. */
 async function run(
   server: TruthServer,
   load: string,
@@ -48,7 +47,10 @@ async function run(
   const text = scenarioText({ load, target: `api.http("${server.url}/")` });
   using folder = createFolder({ "x.ts": text });
   const command = [...ON_CORE, ...rampartCommand(), "run", "x.ts", "--json", "r.json"];
-  const { code, out, err } = await startProcess(command, { cwd: folder.path }).result;
+  const running = startProcess(command, { cwd: folder.path });
+  await running.waitFor(/measuring/);
+  const stopBusy = keepBusy();
+  const { code, out, err } = await running.result.finally(stopBusy);
   // Where even more is busy, the load cannot be sent, and the run says so.
   assert.ok(code === 0 || code === 66, out + err);
   const { levels } = JSON.parse(readFileSync(join(folder.path, "r.json"), "utf8")) as { levels: readonly LevelJson[] };

@@ -1,15 +1,25 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { getPriority, hostname, networkInterfaces } from "node:os";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { yieldBackgroundThreads } from "../../src/runtime/background-threads.ts";
+import { COLD } from "../../src/runtime/cold-start.ts";
 import { openCoreWait } from "../../src/runtime/core-wait.ts";
 import { isThisHost } from "../../src/runtime/this-host.ts";
 import { LOWERED, raiseThreadPriority } from "../../src/runtime/thread-priority.ts";
 
 /** What the measuring thread knows of its core, and does to have it. */
+
+const cold = process.env[COLD] ?? "0";
+before(() => {
+  // Other tests keep their priorities.
+  delete process.env[COLD];
+});
+after(() => {
+  process.env[COLD] = cold;
+});
 
 test("a thread's waits for a core are counted where the system does that, and only grow", () => {
   const read = openCoreWait();

@@ -25,7 +25,7 @@ export class Driver implements Disposable {
   constructor(create: (options: ClientOptions) => LoadClient, options: Partial<ClientOptions> = {}) {
     this.client = create({
       responses: { keepBodies: true },
-      stallTimeoutNs: 4e9,
+      stallTimeoutNs: 30e9,
       maxResponseBytes: 64e6,
       lanes: { laneCount: 1 },
       ...options,

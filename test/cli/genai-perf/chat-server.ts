@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { wallMs } from "../../../src/runtime/clock.ts";
 import { makeFolder } from "../../make-folder.ts";
 import { endLater } from "../../servers/answering-server.ts";
 import { closing, listen } from "../../servers/listen.ts";
@@ -11,7 +12,7 @@ import { type Captured, type CaptureOptions, readAll, runCaptured } from "./run-
 const CHAT = "-m tiny --endpoint-type chat --synthetic-input-tokens-mean 10 --num-dataset-entries 2";
 
 export interface ChatRun extends Captured {
-  /** When the command was started, in milliseconds since the epoch. */
+  /** When the command was started, on the clock of its times of day, which the system's time may have left when it was set. */
   readonly startedMs: number;
   /** Requests that the server got. */
   readonly requestCount: number;
@@ -54,6 +55,6 @@ export async function runChat(
   const places = ["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts")];
   const streaming = options.isStreaming === false ? [] : ["--streaming"];
   const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...streaming, ...places, ...more(folder)];
-  const startedMs = Date.now();
+  const startedMs = wallMs();
   return { ...(await runCaptured(command, options)), startedMs, requestCount, files: await readAll(folder) };
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { wallMs } from "../../../src/runtime/clock.ts";
 import { makeFolder } from "../../make-folder.ts";
 import { closing, listen } from "../../servers/listen.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -50,7 +51,7 @@ async function profile(answerMs: number, args: readonly string[], schedule?: rea
   if (schedule !== undefined) await writeFile(file, schedule.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const base = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TINY, "--url", url];
   const input = schedule === undefined ? ["--isl", "5"] : ["--fixed-schedule", "--input-file", `payload:${file}`];
-  const startedMs = Date.now();
+  const startedMs = wallMs();
   const { code, err } = await runCaptured([
     ...[...base, "--artifact-dir", artifacts, "--random-seed", "3"],
     ...[...input, ...args],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { wallMs } from "../../../src/runtime/clock.ts";
 import { SENT_ERROR } from "../../../src/service/response-faults.ts";
 import { makeFolder, writeIn } from "../../make-folder.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -32,7 +33,7 @@ async function runRecorded(
 
 describe("--records", () => {
   test("one line per request, with its times, its tokens and the server's counts", LIMIT, async () => {
-    const startMs = Date.now();
+    const startMs = wallMs();
     const { code, err, text, lines } = await runRecorded(["--request-count", "6", "--warmup-request-count", "2"]);
     assert.equal(code, 0, err);
     assert.equal(lines.length, 6);
@@ -46,7 +47,7 @@ describe("--records", () => {
       assert.ok(offsetNs > beforeNs && offsetNs < 300e9);
       beforeNs = offsetNs;
       const startedMs = Date.parse(String(metadata["request_start_time"]));
-      assert.ok(startedMs >= startMs - 2 && startedMs <= Date.now() + 2);
+      assert.ok(startedMs >= startMs - 2 && startedMs <= wallMs() + 2);
       const value = (name: string): number => metrics[name]?.value ?? Number.NaN;
       assert.deepEqual([value("input_sequence_length"), value("output_sequence_length")], [10, 3]);
       assert.deepEqual([value("usage_prompt_tokens"), value("usage_completion_tokens")], [12, 2]);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan, MetricPlan } from "../../../src/plan/assertions.ts";
@@ -9,7 +9,7 @@ import { LevelError } from "../../../src/run/conduct/level-frame.ts";
 import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
 import { explainEnd, toRunError } from "../../../src/run/conduct/run-error.ts";
 import { FailureLog } from "../../../src/run/judge/failure-log.ts";
-import { createRandom, type Random } from "../../../src/runtime/random.ts";
+import { createRandomFor, type Random } from "../../../src/runtime/random.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
@@ -26,7 +26,7 @@ const SCALE_NS = 1e6;
 const toNs = (normal: number): number => FLOOR_NS + SCALE_NS * Math.exp(0.5 * normal);
 const MEAN_NS = FLOOR_NS + SCALE_NS * Math.exp(0.125);
 const PER_WINDOW = 100;
-const RUNS = 150;
+const RUNS = 100;
 
 const PLAN = toPlan(defineScenario({ name: "x", target: embedded(), load: hold(4) }), "/");
 const percentile = (of: number): MetricPlan => ({ key: "latency", statistic: of });
@@ -63,15 +63,25 @@ async function resolve(limits: readonly AssertionPlan[], nextWindow: () => Measu
   return resolved?.limits.state ?? "unresolved";
 }
 
+/** Begins to read the windows of a run. */
+type Run = () => () => Measurement;
+
+/** Runs whose windows are drawn once for all limits: drawing them takes longer than judging them. */
+function drawRuns(correlation: number): Run[] {
+  return Array.from({ length: RUNS }, (_, run) => {
+    const draw = drawWindows(createRandomFor(run, "latencies"), correlation);
+    const drawn: Measurement[] = [];
+    return () => {
+      let next = 0;
+      return () => (drawn[next++] ??= draw());
+    };
+  });
+}
+
 /** Returns the ratio of searches that end in each state. */
-async function simulate(
-  limits: readonly AssertionPlan[],
-  correlation: number,
-  runs = RUNS,
-): Promise<Record<LimitState, number>> {
-  const random = createRandom(29);
+async function simulate(limits: readonly AssertionPlan[], runs: readonly Run[]): Promise<Record<LimitState, number>> {
   const ratios = { kept: 0, broken: 0, unresolved: 0 };
-  for (let run = 0; run < runs; run++) ratios[await resolve(limits, drawWindows(random, correlation))] += 1 / runs;
+  for (const read of runs) ratios[await resolve(limits, read())] += 1 / runs.length;
   return ratios;
 }
 
@@ -82,6 +92,13 @@ const THROUGHPUT: AssertionPlan = { metric: { key: "throughput" }, comparison: "
 
 for (const correlation of [0, 0.9])
   describe(`latencies whose neighbours correlate by ${correlation}`, () => {
+    let runs: Run[] = [];
+    before(() => {
+      runs = drawRuns(correlation);
+    });
+    after(() => {
+      runs = [];
+    });
     for (const [name, limit] of [
       ["p90", P90],
       ["p99", P99],
@@ -89,23 +106,24 @@ for (const correlation of [0, 0.9])
       ["throughput", THROUGHPUT],
     ] as const)
       test(`a limit of ${name} at its true value is neither kept nor broken`, async () => {
-        const { kept, broken } = await simulate([limit], correlation);
+        const { kept, broken } = await simulate([limit], runs);
         assert.ok(kept <= 0.05 && broken <= 0.05, `kept ${kept}, broken ${broken}`);
       });
 
     test("several limits at their true values break no more often than one", async () => {
-      const { broken } = await simulate([P90, P99, MEAN, THROUGHPUT], correlation, 100);
+      const { broken } = await simulate([P90, P99, MEAN, THROUGHPUT], runs);
       assert.ok(broken <= 0.05, String(broken));
     });
   });
 
 test("limits that are 10 % away are kept or broken", async () => {
+  const runs = drawRuns(0).slice(0, 30);
   for (const [factor, state] of [
     [1.1, "kept"],
     [0.9, "broken"],
   ] as const)
     for (const limit of [P90, MEAN]) {
-      const found = await simulate([{ ...limit, limit: factor * limit.limit }], 0, 30);
+      const found = await simulate([{ ...limit, limit: factor * limit.limit }], runs);
       assert.equal(found[state].toFixed(3), "1.000", JSON.stringify(found));
     }
 });

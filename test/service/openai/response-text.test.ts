@@ -104,6 +104,9 @@ const ENVELOPES: readonly (readonly [kind: ResponseKind, wrap: (text: string, ot
   ["custom", (content, text) => ({ text, content })],
 ];
 
+/** The text with which the reader checks where an event has its text. */
+const PROBE = "\u27e6text\u27e7";
+
 test("each event of a stream is read as if it were alone, whatever stands before it", () => {
   const text = fc.oneof(
     fc.constantFrom("a", "b"),
@@ -131,6 +134,18 @@ test("each event of a stream is read as if it were alone, whatever stands before
         );
       assert.equal(error, alone.find((one) => one.error !== undefined)?.error);
     }),
+    {
+      examples: [
+        [
+          ENVELOPES[0] as (typeof ENVELOPES)[number],
+          [
+            [PROBE, PROBE],
+            [PROBE, " "],
+          ],
+          false,
+        ],
+      ],
+    },
   );
 });
 

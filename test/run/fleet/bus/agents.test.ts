@@ -128,7 +128,7 @@ test(
         const target = openai(`127.0.0.1:${server.port}`, { model: "m", tokenizer: TINY, streaming: true });
         const inputs = prompts({ isl: 12, osl: 5, count: 4 });
         const made = toPlan(defineScenario({ name: "x", target, load: hold(4, { for: "500 ms" }), inputs }), "/");
-        const plan = { ...made, client: { ...made.client, bus: { url: nats.url, waitMs: 5000, agentCount: 2 } } };
+        const plan = { ...made, client: { ...made.client, bus: { url: nats.url, waitMs: 60_000, agentCount: 2 } } };
         for (const observer of [{}, { onTokens: () => {} }]) {
           const { error, levels } = await run(plan, observer);
           assert.equal(error, undefined);

@@ -34,7 +34,7 @@ test("too few agents are one error that says who refused and why", LIMIT, async 
     bus.publish(reply, { isTaken: false, reason: `it is Rampart 0.0.1, and the run is of Rampart ${version}` });
   });
   await assert.rejects(
-    run(planFor(server.url, { agentCount: 1, waitMs: 500 })),
+    run(planFor(server.url, { agentCount: 1, waitMs: 2000 })),
     /elsewhere\/1: it is Rampart 0\.0\.1, and the run is of Rampart \d/,
   );
   await bus.close();
@@ -43,7 +43,7 @@ test("too few agents are one error that says who refused and why", LIMIT, async 
     const running = start(planFor(server.url, {}, { load: holdAt(1), measurement: forMs(60_000) }));
     await server.until(() => server.successCount > 0);
     await assert.rejects(
-      run(planFor(server.url, { waitMs: 500 })),
+      run(planFor(server.url, { waitMs: 2000 })),
       new RegExp(`${heard[0]?.name}: it takes part in another run`),
     );
     running.interrupt();

@@ -53,7 +53,7 @@ export async function withAgents<T>(
 }
 
 export function planFor(url: string, bus: Partial<BusPlan>, change: PlanChange = {}): Plan {
-  const client = { bus: { url: nats.url, waitMs: 5000, ...bus }, ...change.client };
+  const client = { bus: { url: nats.url, waitMs: 60_000, ...bus }, ...change.client };
   return makePlan({ ...change, client, target: { url, ...change.target } });
 }
 
