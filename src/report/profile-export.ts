@@ -191,17 +191,17 @@ export class ProfileExport implements Report {
     const { text } = this.file;
     const { responseOutputs } = this.exported;
     const bodies = new BodyWriter(text, this.plan.outputs.style === "genai-perf" ? addEmptyChoice : undefined);
-    if (responseOutputs === undefined && responses.events !== undefined) {
+    if (responseOutputs === undefined && responses.events !== undefined)
       responses.events.visit((bytes, start, end) => bodies.write(bytes, start, end));
-      return;
-    }
-    for (const [i, content] of responses.outputs.entries()) {
-      if (responseOutputs === undefined && content instanceof Uint8Array) bodies.write(content, 0, content.length);
-      else {
-        if (i > 0) text.append(",");
-        text.append(responseOutputs ?? this.formatOutputs(inputs, content as ReadonlyMap<string, Tensor>));
+    else
+      for (const [i, content] of responses.outputs.entries()) {
+        if (responseOutputs === undefined && content instanceof Uint8Array) bodies.write(content, 0, content.length);
+        else {
+          if (i > 0) text.append(",");
+          text.append(responseOutputs ?? this.formatOutputs(inputs, content as ReadonlyMap<string, Tensor>));
+        }
       }
-    }
+    bodies.end();
   }
 
   private formatOutputs(inputs: RequestContent, content: ReadonlyMap<string, Tensor>): string {
@@ -251,14 +251,13 @@ function writeTimes(text: TextBuffer, { sendEpochNs, responses: { offsetsNs } }:
   const sendHigh = Number(sendEpochNs / BigInt(LOW_RANGE));
   const sendLow = Number(sendEpochNs % BigInt(LOW_RANGE));
   let writtenHigh = -1;
-  let highText = "";
+  let start = "";
   for (let i = 0; i < offsetsNs.length; i++) {
     const sum = sendLow + (offsetsNs[i] as number);
     const high = sendHigh + Math.floor(sum / LOW_RANGE);
-    if (high !== writtenHigh) highText = high === 0 ? "" : String(high);
+    if (high !== writtenHigh) start = `,${high === 0 ? "" : high}`;
     writtenHigh = high;
-    if (i > 0) text.append(",");
-    text.append(highText);
+    text.append(i === 0 ? start.slice(1) : start);
     if (high === 0) text.append(String(sum));
     else text.appendDigits(sum % LOW_RANGE, LOW_DIGITS);
   }

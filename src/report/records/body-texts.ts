@@ -55,6 +55,11 @@ export class BodyWriter {
   private model: Model | undefined;
   /** The latest body, without those like the model. */
   private before: Body | undefined;
+  /** Whether the end of the latest body, which is like the model, is not written yet: it is copied together with the start of the next one. */
+  private isOpen = false;
+  /** Place in the output of an end with the next start. Without one both are 0. */
+  private seamStart = 0;
+  private seamEnd = 0;
 
   /** @param change called with the text of a body that contains an empty JSON list. Returns the text to write */
   constructor(out: TextBuffer, change?: (text: string) => string) {
@@ -62,25 +67,49 @@ export class BodyWriter {
     this.change = change;
   }
 
-  /** Writes the next body, `bytes[start, end)`. Its memory must not change until the last one is written. */
+  /** Writes the next body, `bytes[start, end)`. Its memory must not change until {@link end}. */
   write(bytes: Uint8Array, start: number, end: number): void {
     const { out, change, model } = this;
     const like = model !== undefined && isLike(model, bytes, start, end) ? model : undefined;
+    if (like === undefined) this.end();
     if (change !== undefined && hasEmptyList(bytes, start + (like?.headBytes ?? 0), start, end)) {
+      this.end();
       out.append(`${this.before === undefined ? "" : ","}${START}`);
       out.append(`${JSON.stringify(change(decodeText(bytes.subarray(start, end)))).slice(1, -1)}${END}`);
       this.before = { bytes, start, end };
     } else if (like !== undefined) {
       const from = start + like.headBytes;
       const to = end - like.tailBytes;
-      out.copyWithin(like.headStart, like.headEnd);
+      this.writeStart(like);
       writeEscaped(out, bytes, from, to);
-      out.copyWithin(like.tailStart, like.tailEnd);
+      this.isOpen = true;
       if (to - from > MOST_DIFFERENT_BYTES) {
+        this.end();
         this.model = undefined;
         this.before = { bytes, start, end };
       }
     } else this.writeModel({ bytes, start, end });
+  }
+
+  /** Completes the last body. */
+  end(): void {
+    if (this.isOpen && this.model !== undefined) this.out.copyWithin(this.model.tailStart, this.model.tailEnd);
+    this.isOpen = false;
+  }
+
+  /** Writes the start of a body like the model, after the end of the one before. */
+  private writeStart(model: Model): void {
+    const { out, isOpen, seamEnd } = this;
+    if (isOpen && seamEnd > 0) {
+      out.copyWithin(this.seamStart, seamEnd);
+      return;
+    }
+    const seamStart = out.length;
+    this.end();
+    out.copyWithin(model.headStart, model.headEnd);
+    if (!isOpen) return;
+    this.seamStart = seamStart;
+    this.seamEnd = out.length;
   }
 
   /** Writes a body. It is the model of the next ones if it has enough in common with the one before. */
@@ -96,6 +125,7 @@ export class BodyWriter {
     const tailStart = out.length;
     writeEscaped(out, bytes, end - tailBytes, end);
     out.append(END);
+    this.seamEnd = 0;
     this.model =
       headBytes + tailBytes < FEWEST_COMMON_BYTES
         ? undefined
