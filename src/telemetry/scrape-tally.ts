@@ -7,7 +7,9 @@ import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries } from "./scrape-res
 
 const MOST_SERIES = 5000;
 /** A sample that most libraries for metrics add. It differs after a restart of the server's process. */
-const PROCESS_START = /^process_start_time_seconds(?:\{.*\})?[ \t]+(\S+)/m;
+const PROCESS_START = /^process_start_time_seconds(?:\{.*\})?[ \t]+(\S+)/gm;
+/** Some libraries read the start again each time, and it moves with the clock of the host. */
+const CLOCK_STEP_SEC = 2;
 /** Maximum number of dropped series to count. */
 const MOST_LEFT_OUT = 50_000;
 
@@ -59,7 +61,7 @@ export class ScrapeTally {
   add(text: string, atNs: number, tookNs: number): void {
     const { hasBaseline } = this;
     if (!hasBaseline) this.countedNs = atNs;
-    this.noteProcess(Number(PROCESS_START.exec(text)?.[1]));
+    this.noteProcess(text);
     this.exposition.read(text, (key, value) => this.addSample(key, value, nsToSec(atNs - this.startNs), hasBaseline));
     this.hasBaseline = true;
     if (this.scrapeCount === 0) this.firstNs = atNs;
@@ -89,11 +91,18 @@ export class ScrapeTally {
     };
   }
 
-  /** After a restart of the server its counters start at 0, also those that exceed the earlier reading by now. */
-  private noteProcess(startSec: number): void {
-    if (startSec > this.processStartSec)
+  /**
+   * After a restart of the server its counters start at 0, also those that exceed the earlier reading by now. Where an address has several
+   * processes, their counters do not restart together.
+   */
+  private noteProcess(text: string): void {
+    const [sample, other] = text.matchAll(PROCESS_START);
+    const startSec = Number(sample?.[1]);
+    if (Number.isNaN(startSec) || other !== undefined) return;
+    if (startSec > this.processStartSec + CLOCK_STEP_SEC)
       for (const state of this.states.values()) if (state.last !== undefined) state.last = 0;
-    if (!Number.isNaN(startSec)) this.processStartSec = startSec;
+    // A load balancer may pass to and fro between processes.
+    this.processStartSec = Math.max(this.processStartSec || startSec, startSec);
   }
 
   private addSample(key: SampleKey, value: number, timeSec: number, hasBaseline: boolean): void {

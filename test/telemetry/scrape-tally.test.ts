@@ -91,6 +91,10 @@ describe("counters", () => {
     const texts = [text(1.76e9, 10), text(1.76e9, 25), text(1.76e9 + 3.5, 40), text(1.76e9 + 3.5, 50)];
     // 15, then all 40 of the new process, then 10.
     assert.deepEqual(increasesOf(tally(...texts), "x"), [65]);
+    // A clock that is set by a second, and a balancer that passes to a process that is older.
+    assert.deepEqual(increasesOf(tally(text(9, 10), text(10, 30), text(5, 50), text(10, 60)), "x"), [50]);
+    const other = 'process_start_time_seconds{process="2"} 1\n';
+    assert.deepEqual(increasesOf(tally(`${text(5, 10)}${other}`, `${text(50, 30)}${other}`), "x"), [20]);
   });
 
   test("the time before the run, in which nothing was sent, is not part of a rate", () => {

@@ -120,8 +120,8 @@ function isCount(number: number): boolean {
 /** Returns why a text does not give numbers of users; undefined if it does. @param numbers the numbers in the text */
 function whyNoUsers(text: string, numbers: readonly number[], isSearch: boolean): string | undefined {
   const isRange = text.includes(":");
-  if (numbers.some(Number.isNaN) || (isRange && (text.includes(",") || numbers.length > 3)))
-    return `is not ${isSearch ? "the largest number, MIN:MAX[:STEP]" : "a number, START:END[:STEP]"} or a list of users`;
+  const ofOtherForm = `is not ${isSearch ? "the largest number, MIN:MAX[:STEP]" : "a number, START:END[:STEP]"} or a list of users`;
+  if (numbers.some(Number.isNaN) || (isRange && (text.includes(",") || numbers.length > 3))) return ofOtherForm;
   const wrong = numbers.find((one) => !isCount(one));
   if (wrong !== undefined)
     return `${numbers.length === 1 ? "is" : `has ${wrong}, which is`} not a whole number of 1 or more`;
@@ -129,7 +129,7 @@ function whyNoUsers(text: string, numbers: readonly number[], isSearch: boolean)
   const [first = 1, second = first] = numbers;
   if (isRange && first >= second) return "is not a range that rises";
   if (isSearch && numbers.length === 1 && first === 1) return "leaves nothing to search";
-  return undefined;
+  return isRange && parseRange(text) === undefined ? ofOtherForm : undefined;
 }
 
 function readExtent(flags: FlagValues, door: UrlKind["name"], problems: Problem[]): UrlSettings["extent"] {

@@ -222,6 +222,7 @@ export class SpareThreads {
 
   /** Starts a thread. Rejects like {@link startTokenThread}. */
   async start(plan: TokenThreadData["plan"]): Promise<void> {
+    if (this.threads.has(keyOf(plan))) return;
     this.threads.set(keyOf(plan), await startTokenThread(plan, this.stopping.signal));
   }
 

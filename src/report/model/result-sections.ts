@@ -121,7 +121,7 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
   if (highest !== null && next === null && isResolved)
     lines.push("it is the upper end of the search: raise that end to look for a higher one");
   if (!isResolved) {
-    const isLate = open.some(({ limits }) => limits?.reason !== undefined);
+    const isLate = open.length > 0 && open.every(({ limits }) => limits?.reason !== undefined);
     const advice = isLate ? "the client did not send the load in time" : `measure each point longer${longestOf(plan)}`;
     const cause = error?.code === "host-limit" ? error.message : advice;
     lines.push(`unresolved: ${cause}`, ...explainNeeded(plan, open));

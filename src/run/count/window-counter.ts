@@ -180,6 +180,8 @@ export class WindowCounter {
   private readonly groups: GroupCounter | undefined;
   /** Start of the current window. */
   startNs = 0;
+  /** When sending began for the current window: a schedule begins on time, also where the window begins with a late response. */
+  private sendingStartNs = 0;
   private endedBefore = 0;
   /** Lanes that were active when sending was last stopped. */
   private lanesBeforeStop = 0;
@@ -214,6 +216,7 @@ export class WindowCounter {
     const tallies = talliesOf(this.parts, isScheduled);
     this.canLanesWait = canLanesWait;
     this.startNs = startNs;
+    this.sendingStartNs = isScheduled ? wantedNs : startNs;
     meter[isLead ? "count" : "begin"](tallies.all, tallies.groups);
     this.gaps = new CompletionGaps(startNs);
     meter.gaps = this.gaps;
@@ -252,7 +255,7 @@ export class WindowCounter {
     const openAfter = sumOpenRequests(this.openSentAtCutNs, endNs);
     const { wasStopped = false, afterEndNs = 0, sendingEndNs = endNs } = last;
     const laneCount = wasStopped ? this.lanesBeforeStop : sends.activeLanes;
-    const sendingNs = Math.max(0, Math.max(sendingEndNs, sends.lastDueNs) - startNs);
+    const sendingNs = Math.max(0, Math.max(sendingEndNs, sends.lastDueNs) - this.sendingStartNs);
     const counts = {
       sentCount: sends.sentCount - this.sentBefore,
       sendingNs,
@@ -263,6 +266,7 @@ export class WindowCounter {
     };
     const frame = { startNs, endNs, ...counts, canLanesWait: this.canLanesWait, health: health.take(endNs) };
     this.startNs = endNs;
+    this.sendingStartNs = endNs;
     this.openBefore = openAfter;
     this.sentBefore = sends.sentCount;
     this.endedBefore = sends.endedCount;

@@ -7,6 +7,7 @@ import { membersOf } from "../../registry/mix.ts";
 import { type ServerTargetPlan, serviceKindOf, targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
+import { SENT_ERROR } from "../../service/response-faults.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../interrupt.ts";
 import { describeImpliedPort } from "../open/endpoint.ts";
@@ -85,27 +86,32 @@ function refused({ target }: Plan, failure: Failure): RunError {
   const isUnknown = failure.kind === "http" && failure.status === 404 && !isOfModel;
   const what = isUnknown
     ? "has no such path"
-    : failure.kind === "unreadable"
+    : isForeign(failure)
       ? "gives no response of this API"
       : "refuses the requests";
   const message = `${urlsOf(target).join(", ")} ${what}: ${describeFailure(failure)}`;
   return new RunError("unreachable", message, hintFor(failure, isUnknown, isOfModel), { failure });
 }
 
+/** Whether a response is not of this API, not even an error. */
+function isForeign({ kind, message }: Failure): boolean {
+  return kind === "unreadable" && !message.startsWith(SENT_ERROR);
+}
+
 /** Words of servers that lack a model, unlike: this model's maximum context length is 4096 tokens. */
 const LACKING = /\b(?:not (?:found|exist|ready|loaded|available)|unknown|no such|invalid model)/i;
 
 /** Reports whether the server says that it lacks the model. */
-function lacksModel(target: Plan["target"], { kind, status, message }: Failure): boolean {
+function lacksModel(target: Plan["target"], { message }: Failure): boolean {
   const model = fieldOf(target, "model");
   const isNamed = /\bmodel\b/i.test(message) || (typeof model === "string" && model !== "" && message.includes(model));
-  return isNamed && ((kind === "http" && status === 404) || LACKING.test(message));
+  return isNamed && LACKING.test(message);
 }
 
 /** @param isUnknown whether the path does not exist @param isOfModel whether the server says that it lacks the model */
 function hintFor(failure: Failure, isUnknown: boolean, isOfModel: boolean): Text {
   if (saysUnavailable(failure)) return "Is it still starting? Look at its log.";
-  if (isUnknown || failure.kind === "unreadable") return "Does it serve this API, under this path?";
+  if (isUnknown || isForeign(failure)) return "Does it serve this API, under this path?";
   const remedy: Text = isOfModel ? { say: "check-model" } : "Correct the requests, or look at the server's log.";
   if (refusesAll(failure)) return isOfModel ? remedy : "Check the address, the method and the key.";
   return [remedy, " ", { say: "allow-all-failures" }];
@@ -213,7 +219,7 @@ export class FailureLimits {
   /** Ends the run when the server rejects all requests: its responses say nothing about its speed. */
   private checkRefused(failure: Failure, lane: number): void {
     const { plan } = this;
-    const { completedCount, failedCount, activeLanes } = this.progress();
+    const { completedCount, failedCount, activeLanes, outstanding } = this.progress();
     const isRefused = refusesAll(failure);
     if (this.waitsForServer || completedCount > 0 || !(isRefused || saysUnavailable(failure) || this.isAlike(failure)))
       return;
@@ -223,8 +229,8 @@ export class FailureLimits {
     // too.
     const few = isRefused ? FEW_REFUSED : FEW_ALIKE;
     if (this.signal.isStopped || Math.min(this.refusedCount, failedCount) < few) return;
-    // An overloaded server is still busy with the first requests that it accepted.
-    if (!isRefused && this.refusedLanes.size < activeLanes) return;
+    // An overloaded server is still busy with the first requests that it accepted. A schedule has any number of them in flight.
+    if (!isRefused && (this.refusedLanes.size < activeLanes || outstanding > activeLanes)) return;
     // Requests with other content may have another response.
     if (failsAlike(failure) && !isRefused && this.refusedCount < failedCount) return;
     this.signal.fail(refused(plan, failure));

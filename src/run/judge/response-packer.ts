@@ -61,10 +61,13 @@ export class ResponsePacker {
   }
 }
 
-function bodiesOf({ events, outputs }: ResponseRecords): Pick<PackedResponse, "lengths" | "parts"> {
+function bodiesOf(responses: ResponseRecords): Pick<PackedResponse, "lengths" | "parts"> {
+  const { events } = responses;
   if (events !== undefined) return { lengths: events.lengths, parts: events.parts() };
   return partsOf(
-    outputs.map((one) => (one instanceof Uint8Array ? one : encoder.encode(formatTensors([...one.values()])))),
+    responses.outputs.map((one) =>
+      one instanceof Uint8Array ? one : encoder.encode(formatTensors([...one.values()])),
+    ),
   );
 }
 

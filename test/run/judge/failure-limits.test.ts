@@ -227,6 +227,11 @@ describe("a server that responds to all requests with the same error ends the ru
       (index: number) => responseOf(400, `this model's context length is 4096, not ${5000 + index} tokens`)(),
       /refuses the requests: .* tokens Correct the requests/,
     ],
+    [
+      "an error within a response",
+      () => ({ kind: "unreadable", message: "the server sent an error within its response: out of memory" }),
+      /refuses the requests: .* out of memory Correct the requests, .* Set maxErrorRate/,
+    ],
     ["an unreadable response", () => ({ kind: "unreadable", message: "no JSON" }), /gives no response of this API: no/],
     ["INVALID_ARGUMENT", () => ({ kind: "grpc", status: 3, message: "bad shape" }), /refuses the requests: bad shape/],
   ] as const satisfies readonly (readonly [string, (index: number) => Failure, RegExp])[])
@@ -240,6 +245,8 @@ describe("a server that responds to all requests with the same error ends the ru
     const [count, text] = endOf(responseOf(404, "The model `llama` does not exist."));
     assert.equal(count, 8, text);
     assert.match(text, /^gpu:8000 refuses the requests: .*404.* Correct model, or load the model on the server\./);
+    const [, ofPath] = endOf(responseOf(404, "Cannot POST /model/v1/chat/completions"));
+    assert.match(ofPath, /^gpu:8000 has no such path: /);
   });
 
   for (const [name, failureOf, counts, plan] of [
@@ -250,6 +257,7 @@ describe("a server that responds to all requests with the same error ends the ru
     ["two errors in turn", (index: number) => responseOf(400, index % 2 === 0 ? "a" : "b")(), {}, atServer],
     ["a request that succeeded", responseOf(400, "a"), { completedCount: 1 }, atServer],
     ["a lane that is still busy", responseOf(500, "a"), { activeLanes: 3 }, atServer],
+    ["a schedule whose other requests are in flight", responseOf(400, "a"), { outstanding: 14 }, atServer],
     ["failures that may all occur", responseOf(400, "a"), {}, { ...atServer, failures: { maxRatio: 1 } }],
     [
       "the embedded target",

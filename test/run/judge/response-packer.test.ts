@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { ResponseSink } from "../../../src/measure/tokens/packed-responses.ts";
+import type { PackedResponse, ResponseSink } from "../../../src/measure/tokens/packed-responses.ts";
 import { SpareThreads, TokenLink } from "../../../src/measure/tokens/token-link.ts";
+import type { ResponseRecords } from "../../../src/result/request-record.ts";
 import { GroupedTokens } from "../../../src/run/groups/grouped-tokens.ts";
 import { groupSteps } from "../../../src/run/groups/request-groups.ts";
 import { openTokens } from "../../../src/run/judge/open-tokens.ts";
@@ -10,6 +11,7 @@ import { firstByteOf, ResponsePacker } from "../../../src/run/judge/response-pac
 import { Slots } from "../../../src/run/send/slots.ts";
 import { Call } from "../../../src/transport/call.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
+import { KeptEvents } from "../../../src/transport/kept-events.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
 
@@ -42,6 +44,29 @@ test("the prompt of a step is added once, before its responses and failures", ()
     ["response", 3, 7, "b"],
     ["failure", 7, "a"],
   ]);
+});
+
+test("the events of a stream are packed where they are, without a copy of each", () => {
+  const packed: string[] = [];
+  const sink = {
+    knowsPrompt: () => true,
+    addResponse: ({ lengths, parts }: PackedResponse) =>
+      packed.push(`${lengths.join("+")} bytes: ${Buffer.concat([...parts]).toString()}`),
+  } as unknown as ResponseSink;
+  const events = new KeptEvents();
+  for (const text of ["one", "three"]) events.add(0, Buffer.from(text), 0, text.length);
+  const responses: ResponseRecords = {
+    offsetsNs: [1, 2],
+    get outputs(): never {
+      throw new Error("copied");
+    },
+    hasEmptyEnd: false,
+    events,
+  };
+  const slots = new Slots();
+  slots.grow(1);
+  new ResponsePacker(sink, feed, undefined).addResponse(0, makeCall(), slots, responses);
+  assert.deepEqual(packed, ["3+5 bytes: onethree"]);
 });
 
 test("a response carries how long its request waited since it was due", () => {

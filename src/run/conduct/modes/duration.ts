@@ -37,10 +37,10 @@ export async function measureDuration(
   const isWhole = graceMs !== undefined && !signal.isStopped;
   // After sending has stopped, only responses extend the window; the wait for missing ones does not.
   // A schedule ends on time, even if this code runs late.
-  const dueEndNs = isScheduled ? Math.min(stopNs, nowNs) : nowNs;
+  const dueEndNs = isScheduled && graceMs === undefined ? Math.min(stopNs, nowNs) : nowNs;
   const endNs = isWhole ? Math.max(stopNs, (await sender.drain()).lastEndNs) : dueEndNs;
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
-  const sendingEndNs = isWhole ? Math.min(stopNs, endNs) : endNs;
+  const sendingEndNs = isWhole || isScheduled ? Math.min(stopNs, endNs) : endNs;
   const last = { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs };
   const [{ window, timelines }] = await Promise.all([frame.windows.cutLast(endNs, last), ending]);
   return frame.finish(window, toBuckets(timelines, window.endNs, afterEndNs));
