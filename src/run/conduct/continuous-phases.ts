@@ -120,7 +120,7 @@ export class ContinuousPhases implements LevelSequence {
     this.begin(upcoming, atNs, isCut && current !== undefined);
     const quota = mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY;
     // Its schedule begins with the phase, even if the previous phase took long to end.
-    this.host.sender.change({ next: { quota, atNs, endNs: this.level?.scheduleEndNs } });
+    this.host.sender.change({ next: { quota, atNs } });
   }
 
   /** @param isKept whether the tokens before the step belong to a level that has just ended */

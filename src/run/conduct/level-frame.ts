@@ -108,22 +108,17 @@ export class LevelFrame {
     return mergeInTime(windows);
   }
 
-  /** Ends the only window and changes to the next load at the same moment. @param endNs this moment. Default: now */
-  cutAndChange(handOver: HandOver, endNs = this.clock.nowNs()): Promise<LevelResult> {
-    const result = this.cutOnly(endNs);
-    this.isHandedOver = true;
-    handOver.change(endNs, true);
-    return result;
-  }
-
-  /** Ends the only window. Its load continues until the next one begins. */
-  async cutOnly(endNs: number): Promise<LevelResult> {
+  /** Ends the only window and changes to the next load at the same moment. */
+  async cutAndChange(handOver: HandOver): Promise<LevelResult> {
+    const endNs = this.clock.nowNs();
     const ended = Promise.all([
       // The window ends now; only the server's counters are still awaited.
-      this.windows.cutLast(endNs, { sendingEndNs: endNs }),
+      this.windows.cutLast(endNs),
       this.skipDue(endNs),
     ]);
     ended.catch(() => {});
+    this.isHandedOver = true;
+    handOver.change(endNs, true);
     const [{ window, timelines }, unsent] = await ended;
     this.unsent = unsent;
     return this.finish(window, toBuckets(timelines, window.endNs));

@@ -33,12 +33,10 @@ export class WindowCutter {
 
   /** End of a schedule that ends with the only window. Undefined: its end is not known before. */
   get scheduleEndNs(): number | undefined {
-    const { isScheduled, plan, handOver, isAsync, session } = this.context;
+    const { isScheduled, plan, handOver } = this.context;
     const { mode } = plan.measurement;
     // Other ranks may still measure.
-    if (!isScheduled || plan.client.isMpi || mode.kind !== "duration") return undefined;
-    // The next phase waits for the requests in flight of such lanes, in the time of this one.
-    if (handOver !== undefined && (!isAsync || session.service.isSequence)) return undefined;
+    if (!isScheduled || plan.client.isMpi || handOver !== undefined || mode.kind !== "duration") return undefined;
     return this.startNs + msToNs(mode.durationMs);
   }
 
@@ -100,24 +98,18 @@ export class WindowCutter {
   }
 
   private async open(startNs: number, options: Partial<CountOptions>): Promise<void> {
-    const { abort, observer, poller, isScheduled, phaseLabel, handOver } = this.context;
+    const { abort, observer, poller, isScheduled, phaseLabel, sender } = this.context;
     const beginning = this.beginWindow(startNs, options);
     this.startNs = startNs;
     abort?.resume(isScheduled, phaseLabel);
-    const { number, startNs: begunNs } = await beginning;
-    // Senders on other hosts begin later than they are asked.
     poller?.start();
-    if (handOver === undefined) this.noteBegun(startNs, begunNs);
-    observer.onWindowStart?.(number);
-  }
-
-  /** Phases begin and end at the times of the plan instead. */
-  private noteBegun(wantedNs: number, begunNs: number): void {
+    const { number, startNs: begunNs } = await beginning;
     // A level limited by time has its full length, even if the message to begin took time.
-    if (this.startNs === wantedNs) this.startNs = begunNs;
+    if (this.startNs === startNs) this.startNs = begunNs;
     // Senders that stand still at the end of the window send nothing when they run again.
     const { scheduleEndNs: endNs } = this;
-    if (endNs !== undefined) this.context.sender.change({ endNs });
+    if (endNs !== undefined) sender.change({ endNs });
+    observer.onWindowStart?.(number);
   }
 
   private beginWindow(startNs: number, options: Partial<CountOptions>): Promise<BegunWindow> {
@@ -135,9 +127,9 @@ export class WindowCutter {
   async cutLast(endNs: number, last?: LastWindow): Promise<EndedWindow> {
     const { sender, observer, poller, delayNs } = this.context;
     const cutting = sender.cut(endNs, last);
+    const gauges = poller?.take();
     this.startNs = endNs;
     const { window, nextNumber, completedByMember, timelines, idle, queries } = await cutting;
-    const gauges = poller?.take();
     this.idle = idle;
     observer.onRecordsCut?.({
       startEpochNs: toEpochNs(window.startNs, delayNs),

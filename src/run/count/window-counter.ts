@@ -171,17 +171,12 @@ export interface CounterParts extends TallyParts {
   readonly share?: Share | undefined;
 }
 
-/** A sender that ends a window later than this stood still. */
-const MOST_LATE_NS = 1e9; // 1 s
-
 /** Divides a level's time into windows and counts the requests that end in each. */
 export class WindowCounter {
   private readonly parts: CounterParts;
   private readonly groups: GroupCounter | undefined;
   /** Start of the current window. */
   startNs = 0;
-  /** When sending began for the current window: a schedule begins on time, also where the window begins with a late response. */
-  private sendingStartNs = 0;
   private endedBefore = 0;
   /** Lanes that were active when sending was last stopped. */
   private lanesBeforeStop = 0;
@@ -216,7 +211,6 @@ export class WindowCounter {
     const tallies = talliesOf(this.parts, isScheduled);
     this.canLanesWait = canLanesWait;
     this.startNs = startNs;
-    this.sendingStartNs = isScheduled ? wantedNs : startNs;
     meter[isLead ? "count" : "begin"](tallies.all, tallies.groups);
     this.gaps = new CompletionGaps(startNs);
     meter.gaps = this.gaps;
@@ -231,15 +225,14 @@ export class WindowCounter {
   }
 
   /**
-   * Returns the border between two windows, which is not before the last response: a window contains exactly the requests that ended in
-   * it. A message of a remote conductor takes time, and a thread may wake up late. Where a sender stood still over the border, its last
-   * responses do not move it, because that would make the window of all senders longer.
+   * Returns the border between two windows. The message of a remote conductor takes time, so for one of several senders the border is not
+   * before the last response: a window contains exactly the requests that ended in it.
    */
   private borderAt(wantedNs: number): number {
     const { sends, meter, share = WHOLE } = this.parts;
     if (share.count > 1) sends.drain();
     forgetArrivals();
-    return meter.lastEndNs > wantedNs + MOST_LATE_NS ? wantedNs : Math.max(wantedNs, meter.lastEndNs);
+    return share.count === 1 ? wantedNs : Math.max(wantedNs, meter.lastEndNs);
   }
 
   /** Ends the window at `wantedNs` and begins the next one. See {@link borderAt}. */
@@ -255,7 +248,7 @@ export class WindowCounter {
     const openAfter = sumOpenRequests(this.openSentAtCutNs, endNs);
     const { wasStopped = false, afterEndNs = 0, sendingEndNs = endNs } = last;
     const laneCount = wasStopped ? this.lanesBeforeStop : sends.activeLanes;
-    const sendingNs = Math.max(0, Math.max(sendingEndNs, sends.lastDueNs) - this.sendingStartNs);
+    const sendingNs = Math.max(0, Math.max(sendingEndNs, sends.lastDueNs) - startNs);
     const counts = {
       sentCount: sends.sentCount - this.sentBefore,
       sendingNs,
@@ -266,7 +259,6 @@ export class WindowCounter {
     };
     const frame = { startNs, endNs, ...counts, canLanesWait: this.canLanesWait, health: health.take(endNs) };
     this.startNs = endNs;
-    this.sendingStartNs = endNs;
     this.openBefore = openAfter;
     this.sentBefore = sends.sentCount;
     this.endedBefore = sends.endedCount;

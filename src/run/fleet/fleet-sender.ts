@@ -1,5 +1,6 @@
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
+import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { SendingHost } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
@@ -30,6 +31,9 @@ import {
 import type { JoinedRequests } from "./joined-requests.ts";
 import { type LostPart, LostSenders } from "./lost-senders.ts";
 import { START_AHEAD_NS } from "./remote-sender.ts";
+
+/** Like {@link START_AHEAD_NS}, for a schedule that follows another load, where the pause should be short. */
+const CHANGE_AHEAD_NS = msToNs(5);
 
 export interface FleetSenderOptions {
   readonly clock?: Clock;
@@ -64,8 +68,8 @@ export class FleetSender implements LoadSender {
   }
 
   /**
-   * Drops a sender without waiting for it. @param heardNs when it was last heard, on its clock @returns the part that is missing, and the
-   * number of remaining senders
+   * Drops a sender without waiting for it. @param heardNs when it was last heard @returns the part that is missing, and the number of
+   * remaining senders
    */
   drop(sender: LoadSender, heardNs: number): LostPart & { readonly leftCount: number } {
     this.senders = this.senders.filter((one) => one !== sender);
@@ -144,8 +148,7 @@ export class FleetSender implements LoadSender {
   change(change: LoadChange): void {
     const { run, next, quota, resumesTokens, rewinds, isWarmup } = change;
     if (run !== undefined) this.beginRun(run);
-    // A schedule that follows another load makes up for the time of the message, so that there is no pause.
-    const start = next && { next: { ...next, ...this.startTogether(next.quota, next.atNs ?? this.clock.nowNs()) } };
+    const start = next && { next: this.startTogether(next.quota, this.clock.nowNs() + CHANGE_AHEAD_NS) };
     if (quota !== undefined) this.data.add(quota);
     if (resumesTokens === true) this.withTokens((tokens) => tokens.resume());
     if (rewinds === true) this.data.rewind(this.progress().sentCount);

@@ -3,7 +3,6 @@ import type { LaneOptions } from "../lanes.ts";
 import type { ActiveLoad } from "./active-load.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { limitDrain } from "./end-waits.ts";
-import type { LevelStart } from "./messages.ts";
 import { RequestSender } from "./request-sender.ts";
 
 /** Starts, changes and stops the loads whose requests are sent, one load after another. Can open connections before `setWork`. */
@@ -58,18 +57,11 @@ export class Driver extends RequestSender {
     return () => turn === this.turn;
   }
 
-  /**
-   * Changes to another load without a pause: requests in flight end under the new load. @param limits see `begin` @param begin starts the
-   * new load
-   */
-  replace(
-    load: ActiveLoad,
-    { quota, endNs = Number.POSITIVE_INFINITY }: Pick<LevelStart<number>, "quota" | "endNs">,
-    begin: () => void,
-  ): void {
+  /** Changes to another load without a pause: requests in flight end under the new load. @param begin starts the new load */
+  replace(load: ActiveLoad, quota: number, begin: () => void): void {
     if (load !== this.load) this.guard(() => this.load.stop());
     this.quota = quota;
-    this.endNs = endNs;
+    this.endNs = Number.POSITIVE_INFINITY;
     this.use(load);
     this.guard(begin);
   }

@@ -56,8 +56,8 @@ function lanesAheadOf({ laneCount }: Pick<Driver, "laneCount">): number {
   return Math.min(laneCount, OPENED_AHEAD);
 }
 
-/** Changes to a prepared load. @param quota maximum number of requests @param times start and end of a schedule. Default: now, and none */
-export type BeginChange = (quota: number, times?: Partial<LevelStart>) => void;
+/** Changes to a prepared load. @param quota maximum number of requests @param atNs start of a schedule. Default: now */
+export type BeginChange = (quota: number, atNs?: number) => void;
 
 /** Starts the loads of a driver. The driver itself only knows its current load. */
 export class LoadStarter implements Host {
@@ -103,8 +103,8 @@ export class LoadStarter implements Host {
     const { load, begin } = await this.createNext(drive);
     const isSame = load === closed && load === driver.load;
     if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();
-    return (quota, { atNs, endNs } = {}) => {
-      if (this.admits(drive)) driver.replace(load, { quota, endNs }, () => begin(atNs));
+    return (quota, atNs) => {
+      if (this.admits(drive)) driver.replace(load, quota, () => begin(atNs));
     };
   }
 

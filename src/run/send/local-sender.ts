@@ -227,12 +227,12 @@ export class LocalSender implements LoadSender {
     if (hasTimeline) parts.meter.runTimeline = new Timeline(startNs);
   }
 
-  private beginNext({ quota, firstNumber, ...times }: LevelStart<number>): void {
+  private beginNext({ quota, atNs, firstNumber }: LevelStart<number>): void {
     const { next, nextOwned } = this;
     this.next = undefined;
     if (nextOwned !== undefined) this.use(nextOwned, firstNumber);
     this.driver.onAllSent = undefined;
-    next?.(this.owned.shareOf(quota), times);
+    next?.(this.owned.shareOf(quota), atNs);
   }
 
   stop(): Promise<void> {

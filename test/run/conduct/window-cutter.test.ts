@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import { WindowCutter } from "../../../src/run/conduct/window-cutter.ts";
-import type { LoadSender } from "../../../src/run/send/messages.ts";
-import { sleepMs } from "../../../src/runtime/clock.ts";
-import type { GaugePoller } from "../../../src/telemetry/gauge-poller.ts";
 import { makeDelta } from "../../measure/make-window.ts";
 import { starterOf } from "../send/fake-client.ts";
 import { makeLevel, settleWithin } from "./make-level.ts";
@@ -39,23 +35,6 @@ test("windows follow one another without a gap, and each request is in one of th
   driver.close();
 });
 
-for (const [name, standstillMs, durationMs] of [
-  ["a window that ends late ends with its last response", 600, 1600],
-  ["a window ends at its moment where the sender stood still over it", 3000, 1000],
-] as const)
-  test(name, async () => {
-    const { clock, context, driver, server } = makeLevel();
-    await starterOf(driver).start({ kind: "closed", concurrency: 1 }, ENDLESS);
-    const windows = new WindowCutter(context);
-    await windows.begin(undefined);
-    await clock.advanceMs(990);
-    server.latencyMs = standstillMs;
-    await clock.advanceMs(10 + standstillMs + 5);
-    const { durationNs, requestCount } = await windows.cut(windows.startNs + 1e9);
-    assert.deepEqual([durationNs, requestCount], [durationMs * 1e6, 101]);
-    driver.close();
-  });
-
 test("records before the first window are discarded", async () => {
   const { clock, context, driver } = makeLevel();
   await starterOf(driver).start({ kind: "closed", concurrency: 1 }, ENDLESS);
@@ -66,39 +45,6 @@ test("records before the first window are discarded", async () => {
   const { requestCount, durationNs } = await windows.cut(clock.nowNs());
   assert.deepEqual([requestCount, durationNs], [1, 10e6]);
   driver.close();
-});
-
-test("GPUs are read from the moment at which senders on other hosts begin a window until they end it", async () => {
-  const { clock, context } = makeLevel();
-  const { sender } = context;
-  const acted: [string, number][] = [];
-  /** When a sender has got a message, 200 ms later. */
-  const arrival = async (name: string): Promise<void> => {
-    await sleepMs(200, clock);
-    acted.push([name, clock.nowMs]);
-  };
-  const elsewhere: LoadSender = Object.assign(Object.create(sender), {
-    beginWindow: async (...args: Parameters<LoadSender["beginWindow"]>) => {
-      await arrival("begun");
-      return sender.beginWindow(...args);
-    },
-    cut: async (...args: Parameters<LoadSender["cut"]>) => {
-      await arrival("ended");
-      return sender.cut(...args);
-    },
-  });
-  const poller = {
-    start: () => acted.push(["reads", clock.nowMs]),
-    take: () => {
-      acted.push(["read", clock.nowMs]);
-      return NO_READINGS;
-    },
-  } as unknown as GaugePoller;
-  const windows = new WindowCutter({ ...context, sender: elsewhere, poller });
-  await settleWithin(clock, 1000, windows.begin(undefined));
-  await settleWithin(clock, 1000, windows.cut(clock.nowNs()));
-  const timeOf = (wanted: string): number | undefined => acted.find(([name]) => name === wanted)?.[1];
-  assert.deepEqual([timeOf("reads"), timeOf("read")], [timeOf("begun"), timeOf("ended")]);
 });
 
 test("without load the window begins once the server has reported its counters", async () => {

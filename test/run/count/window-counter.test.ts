@@ -3,9 +3,8 @@ import { test } from "node:test";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
 import { Timeline, toBuckets } from "../../../src/measure/timeline.ts";
-import { type CounterParts, LevelMeter, WindowCounter } from "../../../src/run/count/window-counter.ts";
+import { LevelMeter } from "../../../src/run/count/window-counter.ts";
 import { fill, type Row } from "../../measure/make-records.ts";
-import { makePlan } from "../../plan/make-plan.ts";
 
 function makeMeter() {
   const meter = new LevelMeter();
@@ -51,28 +50,4 @@ test("a time line gets the same records while there is one", () => {
 test("before a level begins nothing is counted", () => {
   const meter = new LevelMeter();
   assert.deepEqual([meter.collected, meter.cut().failedCount], [0, 0]);
-});
-
-test("a schedule sends from its start on, also where a late response of the load before moves the window", () => {
-  const meter = new LevelMeter();
-  const records = new RecordColumns((columns, count) => meter.add(columns, count));
-  const sends = { sentCount: 0, endedCount: 0, activeLanes: 4, lastDueNs: 0, client: { calls: [] }, drain: () => {} };
-  const health = { start: () => {}, take: () => undefined };
-  const counter = new WindowCounter({
-    plan: makePlan(),
-    session: { service: {} },
-    meter,
-    sends,
-    health,
-  } as unknown as CounterParts);
-  const options = { isScheduled: true, canLanesWait: false };
-  counter.begin(0, options);
-  fill(records, { sendStartNs: 1e9, endNs: 2.08e9 });
-  records.drain();
-  const { window } = counter.cut(2e9, { sendingEndNs: 2e9 });
-  counter.begin(2e9, options);
-  sends.sentCount = 200;
-  const next = counter.cut(4e9, { sendingEndNs: 4e9 }).window;
-  assert.deepEqual([window.durationNs, next.durationNs], [2.08e9, 1.92e9]);
-  assert.deepEqual([next.sentCount, next.sendingNs], [200, 2e9]);
 });

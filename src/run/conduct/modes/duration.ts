@@ -5,7 +5,6 @@ import { reportWait } from "../../../result/observer.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
 import { roundLimitNs } from "../../send/end-waits.ts";
-import type { HandOver } from "../level-context.ts";
 import type { LevelFrame } from "../level-frame.ts";
 
 /**
@@ -18,9 +17,9 @@ export async function measureDuration(
   { durationMs, graceMs }: Extract<MeasurementModePlan, { kind: "duration" }>,
 ): Promise<LevelResult> {
   const { sender, signal, observer, handOver, isScheduled } = frame.context;
-  if (handOver !== undefined && frame.windows.scheduleEndNs !== undefined)
-    return measurePhase(frame, durationMs, handOver);
-  await untilAfter(frame, durationMs);
+  const restMs = (): number => durationMs - nsToMs(frame.clock.nowNs() - frame.windows.startNs);
+  // Remote senders report its start while this waits.
+  while (restMs() > 0 && !signal.isStopped) await sleepUnless(restMs(), signal.stopped, frame.clock);
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
   // A schedule has no rounds.
@@ -36,46 +35,13 @@ export async function measureDuration(
   const nowNs = frame.clock.nowNs();
   const isWhole = graceMs !== undefined && !signal.isStopped;
   // After sending has stopped, only responses extend the window; the wait for missing ones does not.
-  // A schedule ends on time, even if this code runs late.
-  const dueEndNs = isScheduled && graceMs === undefined ? Math.min(stopNs, nowNs) : nowNs;
-  const endNs = isWhole ? Math.max(stopNs, (await sender.drain()).lastEndNs) : dueEndNs;
+  const endNs = isWhole ? Math.max(stopNs, (await sender.drain()).lastEndNs) : nowNs;
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
+  // A schedule ends on time, even if this code runs late.
   const sendingEndNs = isWhole || isScheduled ? Math.min(stopNs, endNs) : endNs;
   const last = { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs };
   const [{ window, timelines }] = await Promise.all([frame.windows.cutLast(endNs, last), ending]);
   return frame.finish(window, toBuckets(timelines, window.endNs, afterEndNs));
-}
-
-/** Waits for a time since the start of the window. Remote senders report that start while this waits. */
-async function untilAfter({ clock, windows, context: { signal } }: LevelFrame, timeMs: number): Promise<void> {
-  const restMs = (): number => timeMs - nsToMs(clock.nowNs() - windows.startNs);
-  while (restMs() > 0 && !signal.isStopped) await sleepUnless(restMs(), signal.stopped, clock);
-}
-
-/** The next phase is prepared this long before this one ends: its connections are opened then. */
-const PREPARE_MS = 1000;
-/** A phase waits this long after its end for the next one to be prepared, which then makes up for the time. */
-const MOST_LATE_MS = 100;
-
-/**
- * Measures a phase whose schedule ends by its time. The next phase begins then, also where this code runs late. If a sender is not prepared
- * for it in time, it begins later, and what ends until then is in no window.
- */
-async function measurePhase(frame: LevelFrame, durationMs: number, handOver: HandOver): Promise<LevelResult> {
-  const { signal, fail } = frame.context;
-  await untilAfter(frame, Math.max(durationMs / 2, durationMs - PREPARE_MS));
-  let isPrepared = false;
-  const prepare = async (): Promise<void> => {
-    await handOver.prepare("measured");
-    isPrepared = true;
-  };
-  const preparing = signal.isStopped ? undefined : prepare().catch(fail);
-  await untilAfter(frame, durationMs);
-  await sleepUnless(MOST_LATE_MS, Promise.race([preparing, signal.stopped]), frame.clock);
-  const stopNs = frame.windows.startNs + msToNs(durationMs);
-  const endNs = Math.min(stopNs, frame.clock.nowNs());
-  if (isPrepared || signal.isStopped) return frame.cutAndChange(handOver, endNs);
-  return frame.cutOnly(endNs);
 }
 
 /** Stops sending and waits for outstanding requests, up to the grace period. Returns the number of cancelled requests and the time. */
