@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { getPriority, hostname, networkInterfaces } from "node:os";
-import { after, before, describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { yieldBackgroundThreads } from "../../src/runtime/background-threads.ts";
@@ -12,14 +12,14 @@ import { LOWERED, raiseThreadPriority } from "../../src/runtime/thread-priority.
 
 /** What the measuring thread knows of its core, and does to have it. */
 
-const cold = process.env[COLD] ?? "0";
-before(() => {
-  // Other tests keep their priorities.
+/** Lets threads change their priorities in this test, as in the product. */
+function withPriorities(t: TestContext): void {
+  const cold = process.env[COLD] ?? "0";
   delete process.env[COLD];
-});
-after(() => {
-  process.env[COLD] = cold;
-});
+  t.after(() => {
+    process.env[COLD] = cold;
+  });
+}
 
 test("a thread's waits for a core are counted where the system does that, and only grow", () => {
   const read = openCoreWait();
@@ -32,7 +32,8 @@ test("a thread's waits for a core are counted where the system does that, and on
   assert.ok(first >= 0 && second >= first && Number.isInteger(second), `${first}, then ${second} ns`);
 });
 
-test("the thread comes before others where that is allowed, until it is put back", () => {
+test("the thread comes before others where that is allowed, until it is put back", (t) => {
+  withPriorities(t);
   // A runtime may run tests in a thread of their own.
   const own = process.platform === "linux" ? Number(readlinkSync("/proc/thread-self").split("/").at(-1)) : process.pid;
   const before = getPriority(own);
@@ -67,7 +68,8 @@ function nicenessOf(stat: string): number {
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
 }
 
-test("a thread lowers its own priority, and no other's", { skip: process.platform !== "linux" }, async () => {
+test("a thread lowers its own priority, and no other's", { skip: process.platform !== "linux" }, async (t) => {
+  withPriorities(t);
   const before = nicenessOf(readFileSync("/proc/thread-self/stat", "utf8"));
   const worker = new Worker(fileURLToPath(LOWERING));
   const stat = await new Promise<string>((resolve, reject) => {
@@ -92,7 +94,8 @@ describe("compiler threads", () => {
 
   test("compiler threads get a lower priority; the sending thread keeps its own", {
     skip: process.platform !== "linux",
-  }, async () => {
+  }, async (t) => {
+    withPriorities(t);
     const own = getPriority(process.pid);
     // There is something to compile, so that the threads are there.
     let sum = 0;
