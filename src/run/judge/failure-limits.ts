@@ -101,11 +101,15 @@ function isForeign({ kind, message }: Failure): boolean {
 /** Words of servers that lack a model, unlike: this model's maximum context length is 4096 tokens. */
 const LACKING = /\b(?:not (?:found|exist|ready|loaded|available)|unknown|no such|invalid model)/i;
 
+/** Words of servers that lack a path, which may contain the name of a model. */
+const LACKING_PATH = /\b(?:cannot (?:get|post)|path|route)\b/i;
+
 /** Reports whether the server says that it lacks the model. */
-function lacksModel(target: Plan["target"], { message }: Failure): boolean {
+function lacksModel(target: Plan["target"], { kind, status, message }: Failure): boolean {
   const model = fieldOf(target, "model");
   const isNamed = /\bmodel\b/i.test(message) || (typeof model === "string" && model !== "" && message.includes(model));
-  return isNamed && LACKING.test(message);
+  const isNotFound = kind === "http" && status === 404 && !LACKING_PATH.test(message);
+  return isNamed && (isNotFound || LACKING.test(message));
 }
 
 /** @param isUnknown whether the path does not exist @param isOfModel whether the server says that it lacks the model */
