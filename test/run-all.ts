@@ -31,7 +31,7 @@ import { nodeReports } from "./watch-memory.ts";
  *
  * `--release` builds a release instead (`npm run release`) and tests its files, those that can run here in empty root directories.
  *
- * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests, three files at a time; those of Deno, then those of
+ * Many tests wait more than they compute, so lanes run beside each other: Bun's unit tests, two files at a time; those of Deno, then those of
  * Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among them the golden
  * transcripts and the end-to-end tests on Deno and Node; the checks and then the executable's tests with servers that they share; the executable's
  * other tests. More would wait for the two cores. The checks and the tests of Deno start while the executable is compiled. Each lane has servers of its own,
@@ -56,8 +56,8 @@ const ENV = { NODE_COMPILE_CACHE: join(work, "node-compiled"), [COLD]: "1", [SEE
 type Group = Runner | "checks" | "golden";
 const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"];
 
-/** Files of Bun's unit tests that run at a time, each in one of as many processes: this lane is the longest, and its tests wait half of the time. */
-const BUN_FILES = 3;
+/** Files of Bun's unit tests that run at a time, each in one of as many processes. With more, tests wait for the cores. */
+const BUN_FILES = 2;
 /** Tests of the two longest lanes that run at the end of others: Bun's after the executable's on shared servers, the executable's after clients. */
 const LATE_TESTS = ["./test/cli/genai-perf/", "./test/wizard/", "./test/e2e/shown-commands.test.ts"];
 /** Unit tests that need the servers of their lane. */

@@ -93,8 +93,6 @@ async function serve(
 ): Promise<void> {
   const pieces: Buffer[] = [];
   for await (const piece of incoming) pieces.push(piece as Buffer);
-  // A client may leave before it has sent the body.
-  if (!incoming.complete) return;
   const { method = "", url: path = "", headers } = incoming;
   const request: HttpRequest = { method, path, headers, body: Buffer.concat(pieces) };
   if (!service.isLoad(request)) return send(response, service.answer(request, settings, traffic));

@@ -16,7 +16,9 @@ const NO_SEQUENCES = "a target of the user's own has no sequences";
 
 const overHttp: HttpService = {
   isLoad: ({ path }) => path === "/rpc",
-  answer: ({ body }) => {
+  answer: ({ path, body }) => {
+    // The client asks what else is there when nothing has answered.
+    if (path !== "/rpc") return { status: 404, body: "" };
     const { id, params } = JSON.parse(body.toString("utf8")) as { id: number; params: number };
     return { body: JSON.stringify({ id, result: params * 2 }) };
   },
