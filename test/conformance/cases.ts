@@ -45,6 +45,9 @@ function concurrency(...values: number[]): Pick<PlanChange, "load"> {
 
 const RATE: Plan["load"] = rateLoad([500], "poisson");
 
+/** Sequences that are open at a time. */
+export const OPEN_SEQUENCES = 2;
+
 export const CASES = {
   concurrency: {
     plan: { ...requests(24), ...concurrency(4) },
@@ -76,7 +79,7 @@ export const CASES = {
   sequences: {
     plan: {
       ...requests(24),
-      ...concurrency(2),
+      ...concurrency(OPEN_SEQUENCES),
       sequences: { length: 4, lengthVariationPct: 0, startId: 1, idCount: null, concurrent: 4, isSerial: false },
     },
     isSequence: true,

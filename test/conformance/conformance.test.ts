@@ -10,7 +10,7 @@ import { startPlan } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeCertificates } from "../servers/tls.ts";
 import { LIMIT } from "../time-limit.ts";
-import { CASES, type Case, type CaseName } from "./cases.ts";
+import { CASES, type Case, type CaseName, OPEN_SEQUENCES } from "./cases.ts";
 import { loadRows } from "./load-rows.ts";
 import type { ConformanceRow, RowServer } from "./row.ts";
 
@@ -84,7 +84,9 @@ function checkCounts(row: ConformanceRow, aCase: Case, result: RunResult, server
     assert.match(result.error?.message ?? "", row.ending?.error ?? /^/);
   } else {
     assert.equal(result.error, undefined, result.error?.message);
-    assert.equal(sentCount, aCase.count);
+    // A sequence that is open when the last request is sent gets its end.
+    const mostEnds = aCase.isSequence === true ? OPEN_SEQUENCES : 0;
+    assert.ok(sentCount >= aCase.count && sentCount <= aCase.count + mostEnds, `${sentCount} of ${aCase.count}`);
     checkStatistics(row, aCase, result, servers);
   }
   assert.equal(sentCount, completedCount + failedCount + cancelledCount);

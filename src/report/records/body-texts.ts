@@ -71,9 +71,9 @@ export class BodyWriter {
   write(bytes: Uint8Array, start: number, end: number): void {
     const { out, change, model } = this;
     const like = model !== undefined && isLike(model, bytes, start, end) ? model : undefined;
-    if (like === undefined) this.end();
-    if (change !== undefined && hasEmptyList(bytes, start + (like?.headBytes ?? 0), start, end)) {
-      this.end();
+    const isChanged = change !== undefined && hasEmptyList(bytes, start + (like?.headBytes ?? 0), start, end);
+    if (isChanged || like === undefined) this.end();
+    if (isChanged) {
       out.append(`${this.before === undefined ? "" : ","}${START}`);
       out.append(`${JSON.stringify(change(decodeText(bytes.subarray(start, end)))).slice(1, -1)}${END}`);
       this.before = { bytes, start, end };

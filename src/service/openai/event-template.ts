@@ -46,7 +46,7 @@ export class EventTemplate {
   /** Learns the form of an event if its text occurs in exactly one place, which is checked with another text in that place. */
   private learn(data: string, text: string): void {
     this.formCount++;
-    // The probe cannot show which of several places is the text's when it is the text.
+    // Another place with the same text would look right too, because the probe would change nothing.
     if (text === PROBE) return;
     const quoted = JSON.stringify(text);
     const at = data.indexOf(quoted);
